@@ -1,0 +1,1 @@
+"""Reviewer adapters: how each reviewer is asked, recognised and understood. They do no I/O of their own."""
