@@ -128,7 +128,9 @@ class Environment:
 
     def _create(self) -> None:
         if importlib.util.find_spec("ensurepip") is None:
-            message = "this Python cannot make virtual environments; install its venv module: apt-get install python3-venv"
+            message = (
+                "this Python cannot make virtual environments; install its venv module: apt-get install python3-venv"
+            )
             raise BootstrapError(message)
         try:
             venv.EnvBuilder(with_pip=True, symlinks=True, clear=True).create(self.folder)

@@ -1,0 +1,1 @@
+"""Pull requests, rounds, reviewers and the convergence flow."""

@@ -1,0 +1,11 @@
+"""Every route of the site; pages of the console come before the API, whose root pattern matches the rest."""
+
+from django.contrib import admin
+from django.urls import path
+
+from factory_site.api import api
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("", api.urls),
+]

@@ -1,0 +1,1 @@
+"""The merge flow, its dependencies and lanes."""

@@ -1,0 +1,1 @@
+"""The kernel: everything durable about runs, flows, events and people."""

@@ -1,0 +1,5 @@
+"""The tables of the kernel, one subject a file."""
+
+from runs.models.user import User
+
+__all__ = ["User"]

@@ -1,0 +1,1 @@
+"""Worker registry and credentials, the worker protocol, and the pool."""
