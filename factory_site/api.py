@@ -29,7 +29,7 @@ def _signed_in(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespo
     return guarded
 
 
-def _unauthenticated(request: HttpRequest, error: Exception | None = None) -> JsonResponse:
+def _unauthenticated(request: HttpRequest, error: object = None) -> JsonResponse:
     del request, error
     detail = {"code": "unauthenticated", "message": "Sign in, or send an API token.", "retryable": False}
     return JsonResponse({"error": detail}, status=HTTPStatus.UNAUTHORIZED)

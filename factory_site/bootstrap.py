@@ -174,11 +174,12 @@ def main(argv: list[str]) -> int:
 
 def prepare_or_complain(environment: Environment, *, dev: bool) -> int | None:
     """Return None when the environment is ready, else the exit code after one line on stderr."""
+    if sys.version_info < MINIMUM_PYTHON:
+        wanted = ".".join(map(str, MINIMUM_PYTHON))
+        have = ".".join(map(str, sys.version_info[:3]))
+        _say(f"Python {have} is too old; run this with Python {wanted}: python{wanted} manage.py")
+        return USAGE_ERROR
     try:
-        if sys.version_info < MINIMUM_PYTHON:
-            wanted = ".".join(map(str, MINIMUM_PYTHON))
-            have = ".".join(map(str, sys.version_info[:3]))
-            raise BootstrapError(f"Python {have} is too old; run this with Python {wanted}: python{wanted} manage.py")
         if environment.prepare(dev=dev) and environment.is_current():
             # The packages changed under this process: what it imported already may be of another version.
             _become(environment, sys.orig_argv[1:])

@@ -231,9 +231,10 @@ class _Stated(PydanticBaseSettingsSource):
 def load_config() -> Config:
     """Read and check every setting; raises SettingsError for the first wrong one."""
     home = Path(os.environ.get("FACTORY_HOME", "").strip() or DEFAULT_HOME).expanduser().absolute()
+    # The folder that holds the file cannot be named by the file.
+    stated: dict[str, Any] = {"_env_file": home / SETTINGS_FILE, "FACTORY_HOME": home}
     try:
-        # The folder that holds the file cannot be named by the file.
-        return Config(_env_file=home / SETTINGS_FILE, FACTORY_HOME=home)
+        return Config(**stated)
     except ValidationError as error:
         raise SettingsError(_sentence(error.errors()[0], home)) from error
     except (OSError, UnicodeError) as error:

@@ -69,7 +69,7 @@ def _free_port() -> int:
 def _wait_until_ready(server: subprocess.Popen[bytes], binaries: Path, port: int, log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and server.poll() is None:
-        ready = [binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
+        ready = [str(binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
         if subprocess.run(ready, check=False).returncode == 0:
             return
         time.sleep(0.05)

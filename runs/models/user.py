@@ -21,7 +21,7 @@ class User(AbstractUser):
 
     role = models.CharField(max_length=16, choices=Role, default=Role.VIEWER)
 
-    class Meta(AbstractUser.Meta):  # type: ignore[name-defined,misc]  # the stubs hide Django's inner class
+    class Meta(AbstractUser.Meta):
         constraints: ClassVar = [
             models.CheckConstraint(condition=models.Q(role__in=Role.values), name="user_role_known"),
         ]

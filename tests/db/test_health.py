@@ -29,5 +29,5 @@ def test_the_description_of_the_api_needs_a_session(client, path):
     answer = client.get(path)
     assert answer.status_code == 401
     assert answer.json()["error"]["code"] == "unauthenticated"
-    client.force_login(UserFactory(role=Role.VIEWER))
+    client.force_login(UserFactory.create(role=Role.VIEWER))
     assert client.get(path).status_code == 200

@@ -21,6 +21,12 @@ def test_a_wrong_setting_stops_any_command_with_one_line_and_no_traceback(tmp_pa
     assert done.stderr.count("\n") == 1
 
 
+def test_a_malformed_review_wait_only_warns(tmp_path):
+    done = manage("check", FACTORY_HOME=str(tmp_path), FACTORY_REVIEW_WAIT_TIMEOUT="soon")
+    assert done.returncode == 0
+    assert done.stderr.startswith("factory: warning: FACTORY_REVIEW_WAIT_TIMEOUT: 'soon'")
+
+
 def test_an_unusable_data_folder_stops_any_command_with_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     done = manage("migrate", FACTORY_HOME=str(tmp_path / "file" / "home"))

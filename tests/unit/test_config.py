@@ -1,4 +1,3 @@
-import os
 import stat
 from datetime import timedelta
 from pathlib import Path
@@ -91,7 +90,7 @@ def test_the_second_name_of_the_forge_token_counts_when_the_first_is_blank(monke
 def test_liveness_must_outlast_three_heartbeats(monkeypatch):
     monkeypatch.setenv("FACTORY_HEARTBEAT_SECONDS", "30")
     monkeypatch.setenv("FACTORY_LIVENESS_SECONDS", "89")
-    with pytest.raises(SettingsError, match="^FACTORY_LIVENESS_SECONDS: 89 is less than three times"):
+    with pytest.raises(SettingsError, match=r"^FACTORY_LIVENESS_SECONDS: 89 is less than three times"):
         load_config()
     monkeypatch.setenv("FACTORY_LIVENESS_SECONDS", "90")
     assert load_config().liveness_seconds == 90
@@ -107,7 +106,7 @@ def test_the_environment_wins_over_the_file_and_a_blank_value_does_not(monkeypat
 
 def test_a_wrong_value_in_the_file_is_refused_too(home):
     (home / "settings.env").write_text("PORT=none\n")
-    with pytest.raises(SettingsError, match="^PORT: 'none' is wrong"):
+    with pytest.raises(SettingsError, match=r"^PORT: 'none' is wrong"):
         load_config()
 
 
@@ -135,13 +134,13 @@ def test_the_data_folder_is_for_its_owner_alone(monkeypatch, tmp_path):
     monkeypatch.setenv("FACTORY_HOME", str(tmp_path / "deep" / "home"))
     config = load_config()
     config.prepare_home()
-    assert stat.S_IMODE(os.stat(config.home).st_mode) == 0o700
+    assert stat.S_IMODE(config.home.stat().st_mode) == 0o700
 
 
 def test_a_data_folder_that_is_a_file_is_refused(monkeypatch, tmp_path):
     (tmp_path / "taken").write_text("")
     monkeypatch.setenv("FACTORY_HOME", str(tmp_path / "taken"))
-    with pytest.raises(SettingsError, match="^FACTORY_HOME: "):
+    with pytest.raises(SettingsError, match=r"^FACTORY_HOME: "):
         load_config().prepare_home()
 
 
