@@ -93,7 +93,9 @@ class TableError(ValueError):
 class Machine:
     """A checked table. ``edges`` keeps the order of the literal: within a state the first row that holds wins."""
 
-    def __init__(self, name: str, states: Iterable[State], edges: Iterable[Edge], *, resting: Iterable[str] = ()) -> None:
+    def __init__(
+        self, name: str, states: Iterable[State], edges: Iterable[Edge], *, resting: Iterable[str] = ()
+    ) -> None:
         """``resting`` names states at rest that still have an edge out (a failed run that may be tried again)."""
         self.name = name
         self.states = {state.value: state for state in states}

@@ -44,7 +44,7 @@ class ContextKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who wrote something; ``typename`` is GitHub's ``User``, ``Bot``, ``Mannequin``, ``Organization``, …"""
+    """Who wrote something; ``typename`` is GitHub's ``User``, ``Bot``, ``Mannequin``, ``Organization`` and so on."""
 
     login: str
     typename: str
