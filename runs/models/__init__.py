@@ -1,5 +1,43 @@
 """The tables of the kernel, one subject a file."""
 
-from runs.models.user import User
+from runs.models.artifact import Artifact, ArtifactGrant, ResultArtifact
+from runs.models.attempt import Attempt, AttemptOutcome, AttemptPhase
+from runs.models.document import Definition, Document, DocumentKind, Prompt, PromptSource, PromptVersion
+from runs.models.journal import JournalKind, JournalRow
+from runs.models.placement import PlacementClass
+from runs.models.result import Receipt, Result
+from runs.models.run import FailureCause, Hold, Run, RunSpec
+from runs.models.trace import TraceRow
+from runs.models.usage import CostSource, Spend, SpendScope, Usage
+from runs.models.user import Role, User
 
-__all__ = ["User"]
+__all__ = [
+    "Artifact",
+    "ArtifactGrant",
+    "Attempt",
+    "AttemptOutcome",
+    "AttemptPhase",
+    "CostSource",
+    "Definition",
+    "Document",
+    "DocumentKind",
+    "FailureCause",
+    "Hold",
+    "JournalKind",
+    "JournalRow",
+    "PlacementClass",
+    "Prompt",
+    "PromptSource",
+    "PromptVersion",
+    "Receipt",
+    "Result",
+    "ResultArtifact",
+    "Role",
+    "Run",
+    "RunSpec",
+    "Spend",
+    "SpendScope",
+    "TraceRow",
+    "Usage",
+    "User",
+]
