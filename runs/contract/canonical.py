@@ -1,0 +1,93 @@
+"""Canonical JSON and the hashes over it: the one form in which documents are compared, bound and stored."""
+
+import hashlib
+import json
+import math
+from typing import Any, NoReturn
+
+from runs.contract.errors import Invalid
+
+HASH_PREFIX = "sha256:"
+
+
+def canonical_bytes(document: Any) -> bytes:
+    """UTF-8 of the document with sorted keys and no blanks; ``1`` and ``1.0`` stay different documents.
+
+    Raises ``Invalid`` (``not_canonical``) for NaN, infinities, lone surrogates and keys that are no strings.
+    """
+    _refuse_foreign_keys(document)
+    try:
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"the document has no canonical form: {error}"
+        raise Invalid("not_canonical", message) from error
+
+
+def document_hash(document: Any) -> str:
+    """``sha256:`` and 64 hex digits over the canonical form."""
+    return bytes_hash(canonical_bytes(document))
+
+
+def bytes_hash(content: bytes) -> str:
+    """``sha256:`` and 64 hex digits over bytes as they are."""
+    return HASH_PREFIX + hashlib.sha256(content).hexdigest()
+
+
+def bare_hex(content_hash: str) -> str:
+    """The 64 hex digits alone, as URLs and file names carry them."""
+    return content_hash.removeprefix(HASH_PREFIX)
+
+
+def parse_strict(content: bytes | str) -> Any:
+    """The document that the text holds; ``Invalid`` (``invalid_json``) for everything JSON leaves open.
+
+    Refused: text that is no UTF-8, duplicate keys, NaN, infinities (also ``1e999``) and lone surrogates.
+    """
+    try:
+        text = content.decode("utf-8") if isinstance(content, bytes) else content
+        document = json.loads(
+            text, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant, parse_float=_finite_float
+        )
+        json.dumps(document, ensure_ascii=False).encode("utf-8")
+    except (ValueError, RecursionError) as error:
+        message = f"not strict JSON: {error}"
+        raise Invalid("invalid_json", message) from error
+    return document
+
+
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            message = f"duplicate key {key!r}"
+            raise ValueError(message)
+        found[key] = value
+    return found
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    message = f"{word} is not a JSON number"
+    raise ValueError(message)
+
+
+def _finite_float(word: str) -> float:
+    number = float(word)
+    if not math.isfinite(number):
+        _refuse_constant(word)
+    return number
+
+
+def _refuse_foreign_keys(document: Any) -> None:
+    # json.dumps would turn a key such as 1 or None into text without a word.
+    waiting = [document]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            foreign = next((key for key in value if not isinstance(key, str)), None)
+            if foreign is not None:
+                message = f"the key {foreign!r} is no string"
+                raise Invalid("not_canonical", message)
+            waiting.extend(value.values())
+        elif isinstance(value, list | tuple):
+            waiting.extend(value)
