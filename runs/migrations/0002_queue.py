@@ -3,8 +3,6 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-import runs.flow
-
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -603,17 +601,17 @@ class Migration(migrations.Migration):
                     (
                         "state__in",
                         (
-                            runs.flow.RunState["PROPOSED"],
-                            runs.flow.RunState["APPROVED"],
-                            runs.flow.RunState["QUEUED"],
-                            runs.flow.RunState["LEASED"],
-                            runs.flow.RunState["RUNNING"],
-                            runs.flow.RunState["VERIFYING"],
-                            runs.flow.RunState["COMPLETED"],
-                            runs.flow.RunState["REFUSED"],
-                            runs.flow.RunState["FAILED"],
-                            runs.flow.RunState["TIMED_OUT"],
-                            runs.flow.RunState["CANCELLED"],
+                            "proposed",
+                            "approved",
+                            "queued",
+                            "leased",
+                            "running",
+                            "verifying",
+                            "completed",
+                            "refused",
+                            "failed",
+                            "timed_out",
+                            "cancelled",
                         ),
                     )
                 ),

@@ -105,7 +105,7 @@ class Run(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(state__in=RUN_MACHINE.values), name="run_state_known"),
+            models.CheckConstraint(condition=Q(state__in=[value for value, _ in STATES]), name="run_state_known"),
             models.CheckConstraint(condition=Q(hold__in=Hold.values), name="run_hold_known"),
             models.CheckConstraint(condition=Q(hold="") | QUEUED, name="run_hold_only_queued"),
             models.CheckConstraint(
