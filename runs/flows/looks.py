@@ -1,0 +1,118 @@
+"""The pass that looks at due flow rows, and the verbs that make a look come sooner."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from runs.clock import now as clock_now
+from runs.contract.errors import FactoryError, Transient
+from runs.flows.registry import EffectCall, flow_type, flow_types
+from runs.nudge import nudge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from runs.flows.registry import FlowType
+    from runs.models.flow_row import FlowRow
+    from runs.outbox.dispatch import Delivery
+
+_log = logging.getLogger(__name__)
+
+LOOK_CLAIM = timedelta(seconds=90)  # longer than any batch of reads; a look that died is repeated after it
+BATCH = 50  # rows of one look: what one request to the forge carries
+FIRST_BACKOFF = timedelta(seconds=60)
+LONGEST_BACKOFF = timedelta(minutes=15)
+
+
+def flows_pass(limit: int = 200) -> int:
+    """Look at due rows of every flow type in batches; return how many. Any number of passes may run at once."""
+    looked = 0
+    for flow in flow_types():
+        while looked < limit:
+            rows = _claim_due(flow, clock_now())
+            if not rows:
+                break
+            looked += len(rows)
+            _look(flow, rows)
+    return looked
+
+
+def _claim_due(flow: FlowType, now: datetime) -> list[FlowRow]:
+    """Take due rows by moving their due date out; another pass that saw the same rows moves none of them."""
+    claimed = []
+    for row in flow.model.objects.due(now)[:BATCH]:
+        until = now + LOOK_CLAIM
+        if flow.model.objects.filter(pk=row.pk, due_at=row.due_at, version=row.version).update(due_at=until):
+            row.due_at = until
+            claimed.append(row)
+    return claimed
+
+
+def _look(flow: FlowType, rows: Sequence[FlowRow]) -> None:
+    try:
+        flow.look(rows)
+    except Exception as error:  # a fault of the whole batch backs off each row, and no other batch
+        _log.exception("a look at %d %s rows failed", len(rows), flow.name)
+        for row in rows:
+            look_failed(row, error)
+
+
+def look_done(row: FlowRow, *, due_at: datetime, now: datetime, columns: Mapping[str, Any] | None = None) -> bool:
+    """Record a look that moved nothing; False when the row was moved or woken meanwhile (its due date then stands).
+
+    Writes only what a look may write: when it was, when the next one is, and the given columns.
+    """
+    model = type(row)
+    same = model.objects.filter(pk=row.pk, version=row.version)
+    same.update(last_look_at=now, last_look_error="", look_failures=0, **(columns or {}))
+    return bool(same.filter(due_at=row.due_at).update(due_at=due_at))
+
+
+def look_failed(row: FlowRow, error: Exception) -> None:
+    """Push the row's next look out before the error is reported, so that it cannot spin: 60 s doubling to 15 min."""
+    now = clock_now()
+    failures = row.look_failures + 1
+    pause = min(FIRST_BACKOFF * 2 ** min(failures - 1, 10), LONGEST_BACKOFF)
+    if isinstance(error, Transient):
+        pause = timedelta(seconds=max(1.0, error.retry_after))
+    text = f"{error.code}: {error.message}" if isinstance(error, FactoryError) else f"{type(error).__name__}: {error}"
+    type(row).objects.filter(pk=row.pk, version=row.version).update(
+        due_at=now + pause, look_failures=failures, last_look_error=text[:500]
+    )
+
+
+def flow_wake(name: str, **which: Any) -> int:
+    """Make the next look of the active rows that match come now; return how many. Carries no fact into the flow."""
+    now = clock_now()
+    woken = flow_type(name).model.objects.filter(due_at__gt=now, **which).update(due_at=now)
+    if woken:
+        nudge("flows")
+    return woken
+
+
+def subject_wake(subject: str) -> int:
+    """Make the next look at whatever drives the subject come now."""
+    return sum(flow_wake(flow.name, subject=subject) for flow in flow_types())
+
+
+def effect_deliver(delivery: Delivery) -> Mapping[str, Any]:
+    """Consume ``flow.effect``: drop what its fence refuses, else hand it to its handler and wake the flow."""
+    payload = delivery.payload
+    flow = flow_type(payload["flow"])
+    row = flow.model.objects.get(pk=payload["row"])
+    if not flow.fence(row, payload["generation"]):
+        return {"dropped": "generation_ended"}
+    call = EffectCall(
+        name=payload["effect"],
+        arguments=payload["arguments"],
+        row=row,
+        generation=payload["generation"],
+        log=payload["log"],
+        key=delivery.key,
+        repeated=delivery.repeated,
+    )
+    observed = flow.effects[call.name](call) or {}
+    flow_wake(flow.name, pk=row.pk)
+    return observed

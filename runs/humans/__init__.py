@@ -1,0 +1,1 @@
+"""Questions to people: the task machine, typed forms, asking, answering and withdrawing."""

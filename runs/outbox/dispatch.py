@@ -1,0 +1,112 @@
+"""Delivering the outbox: one row at a time, in order within a stream, believed only as observed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Exists, F, OuterRef, Q
+
+from runs.clock import now as clock_now
+from runs.contract.errors import FactoryError, Transient
+from runs.models.outbox import Outbox
+
+_log = logging.getLogger(__name__)
+
+CLAIM = timedelta(seconds=60)  # a consumer that needs longer may be repeated; it is idempotent by key
+MOST_TRIES = 12
+LONGEST_PAUSE = timedelta(minutes=10)
+PENDING = Q(done_at__isnull=True, dead_at__isnull=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One delivery in hand. ``repeated``: an earlier try may have had its effect, so look before acting."""
+
+    id: int
+    topic: str
+    key: str
+    payload: Mapping[str, Any]
+    repeated: bool
+
+
+Consumer = Callable[[Delivery], Mapping[str, Any] | None]
+_consumers: dict[str, Consumer] = {}
+
+
+def register_consumer(topic: str, consumer: Consumer) -> None:
+    """Have rows of the topic delivered to ``consumer``, which returns what it observed."""
+    _consumers[topic] = consumer
+
+
+def outbox_pass(limit: int = 50) -> int:
+    """Deliver what is due, at most ``limit`` rows; return how many were tried. Any number of passes may run at once."""
+    tried = 0
+    while tried < limit:
+        row = _claim(clock_now())
+        if row is None:
+            break
+        tried += 1
+        _deliver(row)
+    return tried
+
+
+def outbox_pending(stream: str) -> int:
+    """How many rows of the stream are still to be delivered."""
+    return Outbox.objects.filter(PENDING, stream=stream).count()
+
+
+def _claim(now: datetime) -> Outbox | None:
+    """Take the oldest deliverable row by compare-and-set on its claim."""
+    unclaimed = Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
+    earlier = Outbox.objects.filter(PENDING, stream=OuterRef("stream"), id__lt=OuterRef("id"))
+    due = (
+        Outbox.objects.filter(PENDING, unclaimed, available_at__lte=now, topic__in=list(_consumers))
+        .filter(~Exists(earlier))
+        .order_by("available_at", "id")
+    )
+    for row in due[:10]:
+        taken = (
+            Outbox.objects.filter(PENDING, unclaimed, pk=row.pk).update(claimed_until=now + CLAIM, tries=F("tries") + 1)
+        )
+        if taken:
+            row.tries += 1
+            row.claimed_until = now + CLAIM
+            return row
+    return None
+
+
+def _deliver(row: Outbox) -> None:
+    delivery = Delivery(row.pk, row.topic, row.key, row.payload, repeated=row.tries > 1)
+    try:
+        observed = _consumers[row.topic](delivery) or {}
+    except Transient as error:
+        _again(row, f"{error.code}: {error.message}", timedelta(seconds=error.retry_after))
+    except FactoryError as error:
+        _dead(row, f"{error.code}: {error.message}")
+    except Exception as error:  # one bad row never stops the rest
+        _log.exception("delivery %s failed", row.key)
+        _again(row, f"{type(error).__name__}: {error}", timedelta())
+    else:
+        Outbox.objects.filter(pk=row.pk, done_at__isnull=True).update(
+            done_at=clock_now(), observed=dict(observed), claimed_until=None, last_error=""
+        )
+
+
+def _again(row: Outbox, text: str, at_least: timedelta) -> None:
+    """Push the row out, 2 s doubling to 10 min; dead after the last try."""
+    if row.tries >= MOST_TRIES:
+        _dead(row, text)
+        return
+    pause = max(min(timedelta(seconds=2**row.tries), LONGEST_PAUSE), at_least)
+    Outbox.objects.filter(pk=row.pk).update(
+        available_at=clock_now() + pause, claimed_until=None, last_error=text[:500]
+    )
+
+
+def _dead(row: Outbox, text: str) -> None:
+    """Give the row up; it no longer blocks its stream, and an operator may queue it again."""
+    Outbox.objects.filter(pk=row.pk).update(dead_at=clock_now(), claimed_until=None, last_error=text[:500])
