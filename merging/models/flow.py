@@ -1,0 +1,65 @@
+"""The merge flow's row, and the heads that it counts as its own."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from convergence.models import PullRequest
+from merging.flow import MERGE_MACHINE, MergeState
+from runs.machine import Machine
+from runs.models.flow_row import FlowRow, flow_constraints, flow_indexes
+
+
+class MergeFlow(FlowRow):
+    """One converged submission on its way to the base branch, with its counters and the limits it began with."""
+
+    machine: ClassVar[Machine] = MERGE_MACHINE
+
+    pull = models.ForeignKey(PullRequest, on_delete=models.CASCADE, related_name="merge_flows")
+    repository_id = models.BigIntegerField()  # of the forge
+    base_ref = models.CharField(max_length=255, default="", blank=True)
+    converged_at = models.DateTimeField()
+    merge_retries = models.PositiveSmallIntegerField(default=0)
+    merge_retry_max = models.PositiveSmallIntegerField()
+    stalls = models.PositiveSmallIntegerField(default=0)
+    stall_max = models.PositiveSmallIntegerField()
+    returns = models.PositiveSmallIntegerField(default=0)
+    return_max = models.PositiveSmallIntegerField()
+    stall_since = models.DateTimeField(null=True)
+    stall_mark = models.CharField(max_length=71, default="", blank=True)  # hash of what the stall clock watches
+    verdict = models.CharField(max_length=16, default="", blank=True)
+    verdict_reason = models.CharField(max_length=32, default="", blank=True)
+    verdict_head = models.CharField(max_length=40, default="", blank=True)
+    verdict_at = models.DateTimeField(null=True)
+    held_reason = models.CharField(max_length=32, default="", blank=True)
+    refused_head = models.CharField(max_length=40, default="", blank=True)  # head refused although it was ready
+    landed_sha = models.CharField(max_length=40, default="", blank=True)
+    looks = models.PositiveIntegerField(default=0)  # looks in this state, for the first short intervals
+
+    class Meta:
+        constraints: ClassVar = [
+            *flow_constraints(MERGE_MACHINE, "merge"),
+            models.UniqueConstraint(
+                fields=["repository_id", "base_ref"],
+                condition=models.Q(state=MergeState.MERGING),
+                name="merge_one_per_base",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(state=MergeState.MERGED) | ~models.Q(landed_sha=""), name="merge_merged_is_landed"
+            ),
+        ]
+        indexes: ClassVar = flow_indexes("merge")
+
+
+class OwnHead(models.Model):
+    """A head that this product's own review or update covers; any other is foreign."""
+
+    flow = models.ForeignKey(MergeFlow, on_delete=models.CASCADE, related_name="own_heads")
+    sha = models.CharField(max_length=40)
+    source = models.CharField(max_length=64)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["flow", "sha"], name="own_head_once")]
+
+    def __str__(self) -> str:
+        return self.sha[:7]
