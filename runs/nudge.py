@@ -6,10 +6,13 @@ Only latency depends on it: every pass finds its work by due date anyway.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from django.db import transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _log = logging.getLogger(__name__)
 _starter: list[Callable[[str], None]] = []
@@ -30,5 +33,5 @@ def _start(pass_name: str) -> None:
     with suppress(IndexError):
         try:
             _starter[0](pass_name)
-        except Exception:  # the waker is a convenience: whatever it raises, the due date still counts
+        except Exception:  # noqa: BLE001  # the waker is a convenience: whatever it raises, the due date still counts
             _log.warning("could not wake the pass %s", pass_name, exc_info=True)

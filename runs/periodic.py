@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from runs.clock import now as clock_now
 from runs.models.periodic import PeriodicTask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _log = logging.getLogger(__name__)
 
@@ -65,7 +68,7 @@ def periodic_run(name: str, *, forced: bool = False) -> bool:
     error = ""
     try:
         each.body()
-    except Exception as caught:  # the pass is due again soon; the row says what went wrong
+    except Exception as caught:  # noqa: BLE001  # the pass is due again soon; the row says what went wrong
         _log.exception("the pass %s failed", name)
         error = f"{type(caught).__name__}: {caught}"[:500]
     PeriodicTask.objects.filter(pk=row.pk).update(ended_at=clock_now(), error=error)

@@ -81,5 +81,3 @@ class PullRequestGeneration(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pull_id} g{self.number}"
-
-

@@ -46,7 +46,9 @@ class ReviewSeen(models.Model):
         constraints: ClassVar = [models.UniqueConstraint(fields=["pull", "forge_id"], name="review_once")]
         indexes: ClassVar = [
             models.Index(
-                fields=["pull", "submitted_at"], condition=models.Q(consumed_round__isnull=True), name="review_unconsumed"
+                fields=["pull", "submitted_at"],
+                condition=models.Q(consumed_round__isnull=True),
+                name="review_unconsumed",
             ),
         ]
 

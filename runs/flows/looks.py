@@ -53,7 +53,7 @@ def _claim_due(flow: FlowType, now: datetime) -> list[FlowRow]:
 def _look(flow: FlowType, rows: Sequence[FlowRow]) -> None:
     try:
         flow.look(rows)
-    except Exception as error:  # a fault of the whole batch backs off each row, and no other batch
+    except Exception as error:  # noqa: BLE001  # a fault of the whole batch backs off each row, and no other batch
         _log.exception("a look at %d %s rows failed", len(rows), flow.name)
         for row in rows:
             look_failed(row, error)

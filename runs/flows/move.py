@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import connection
 
@@ -15,10 +14,14 @@ from runs.nudge import nudge
 from runs.outbox.write import outbox_add
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from runs.machine import Edge
     from runs.models.flow_row import FlowRow
 
 EFFECT_TOPIC = "flow.effect"
+
+Row = TypeVar("Row", bound="FlowRow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Move:
     note: str = ""
 
 
-def flow_start[Row: FlowRow](
+def flow_start(
     model: type[Row], edge: Edge, *, subject: str, generation: int, actor: str, now: datetime, **columns: Any
 ) -> tuple[Row, TransitionLog]:
     """Insert a flow row in the edge's target with its first log row; the caller holds the transaction.

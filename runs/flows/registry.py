@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import QuerySet
-
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.db.models import QuerySet
+
     from runs.machine import Machine
     from runs.models.flow_row import FlowRow
 
@@ -132,4 +133,6 @@ def driving(subject: str) -> tuple[FlowType, FlowRow] | None:
     found = [(flow, row) for flow in flow_types() if (row := flow.rows(subject).first()) is not None]
     if not found:
         return None
-    return max(found, key=lambda pair: (pair[1].generation, not pair[1].is_terminal, pair[1].ended_at or pair[1].entered_at))
+    return max(
+        found, key=lambda pair: (pair[1].generation, not pair[1].is_terminal, pair[1].ended_at or pair[1].entered_at)
+    )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from runs.machine import Machine
 
 
-class FlowQuerySet[Row: "FlowRow"](models.QuerySet[Row]):
+class FlowQuerySet(models.QuerySet["FlowRow"]):
     """Reads that every flow table shares."""
 
     def due(self, now: datetime) -> Self:

@@ -69,8 +69,8 @@ def _claim(now: datetime) -> Outbox | None:
         .order_by("available_at", "id")
     )
     for row in due[:10]:
-        taken = (
-            Outbox.objects.filter(PENDING, unclaimed, pk=row.pk).update(claimed_until=now + CLAIM, tries=F("tries") + 1)
+        taken = Outbox.objects.filter(PENDING, unclaimed, pk=row.pk).update(
+            claimed_until=now + CLAIM, tries=F("tries") + 1
         )
         if taken:
             row.tries += 1
@@ -87,7 +87,7 @@ def _deliver(row: Outbox) -> None:
         _again(row, f"{error.code}: {error.message}", timedelta(seconds=error.retry_after))
     except FactoryError as error:
         _dead(row, f"{error.code}: {error.message}")
-    except Exception as error:  # one bad row never stops the rest
+    except Exception as error:  # noqa: BLE001  # one bad row never stops the rest
         _log.exception("delivery %s failed", row.key)
         _again(row, f"{type(error).__name__}: {error}", timedelta())
     else:
@@ -102,9 +102,7 @@ def _again(row: Outbox, text: str, at_least: timedelta) -> None:
         _dead(row, text)
         return
     pause = max(min(timedelta(seconds=2**row.tries), LONGEST_PAUSE), at_least)
-    Outbox.objects.filter(pk=row.pk).update(
-        available_at=clock_now() + pause, claimed_until=None, last_error=text[:500]
-    )
+    Outbox.objects.filter(pk=row.pk).update(available_at=clock_now() + pause, claimed_until=None, last_error=text[:500])
 
 
 def _dead(row: Outbox, text: str) -> None:
