@@ -50,6 +50,7 @@ WORKING = (
 )
 LOOK = ("poller", "timer")
 
+# fmt: off
 CONVERGENCE_MACHINE = Machine(
     "convergence",
     [
@@ -63,7 +64,6 @@ CONVERGENCE_MACHINE = Machine(
         State(S.MERGED, Kind.TERMINAL, "Merged", "⊕", Tone.GOOD, P.MERGED),
         State(S.ABANDONED, Kind.TERMINAL, "Abandoned", "–", Tone.OFF, P.ABANDONED),
     ],
-    # fmt: off
     [
         Edge("submitted", (), S.CAPTURE_HEAD, "submit", ("operator", "flow")),
         # Out of band, before everything else.
@@ -79,93 +79,33 @@ CONVERGENCE_MACHINE = Machine(
         Edge("asked_blocked", (S.REVIEW_ROUND,), S.AWAIT_ANSWER, "look", LOOK, (g.asks_blocked,), "blocked"),
         Edge("turn_addressed", (S.REVIEW_ROUND,), S.CHECK_PROGRESS, "look", LOOK, (g.run_completed,)),
         Edge("run_refused", (S.REVIEW_ROUND,), S.AWAIT_ANSWER, "look", LOOK, (g.run_refused_or_fatal,), "run_refused"),
-        Edge(
-            "run_cancelled",
-            (S.REVIEW_ROUND,),
-            S.AWAIT_ANSWER,
-            "look",
-            LOOK,
-            (g.run_cancelled_by_person,),
-            "run_cancelled",
-        ),
+        Edge("run_cancelled", (S.REVIEW_ROUND,), S.AWAIT_ANSWER, "look", LOOK, (g.run_cancelled_by_person,), "run_cancelled"),
         Edge("turn_lost", (S.REVIEW_ROUND,), S.CHECK_PROGRESS, "look", LOOK, (g.run_ended_otherwise,)),
         Edge("agent_sla_passed", (S.REVIEW_ROUND,), S.AWAIT_ANSWER, "look", LOOK, (g.timer_passed,), "agent_sla"),
         # Did the turn move the branch?
-        Edge(
-            "round_cap_reached",
-            (S.CHECK_PROGRESS,),
-            S.AWAIT_ANSWER,
-            "look",
-            LOOK,
-            (g.settled, g.progressed, g.at_round_cap),
-            "round_cap",
-        ),
+        Edge("round_cap_reached", (S.CHECK_PROGRESS,), S.AWAIT_ANSWER, "look", LOOK, (g.settled, g.progressed, g.at_round_cap), "round_cap"),
         Edge("progressed", (S.CHECK_PROGRESS,), S.AWAIT_REVIEW, "look", LOOK, (g.settled, g.progressed)),
-        Edge(
-            "husk_retried", (S.CHECK_PROGRESS,), S.CAPTURE_HEAD, "look", LOOK, (g.settled, g.husk, g.husk_retries_left)
-        ),
-        Edge(
-            "husk_exhausted", (S.CHECK_PROGRESS,), S.AWAIT_ANSWER, "look", LOOK, (g.settled, g.husk), "husk_exhausted"
-        ),
+        Edge("husk_retried", (S.CHECK_PROGRESS,), S.CAPTURE_HEAD, "look", LOOK, (g.settled, g.husk, g.husk_retries_left)),
+        Edge("husk_exhausted", (S.CHECK_PROGRESS,), S.AWAIT_ANSWER, "look", LOOK, (g.settled, g.husk), "husk_exhausted"),
         Edge("no_advance", (S.CHECK_PROGRESS,), S.AWAIT_ANSWER, "look", LOOK, (g.settled,), "no_advance"),
         # Waiting for the reviewer.
-        Edge(
-            "empty_review_arrived",
-            (S.AWAIT_REVIEW,),
-            S.CONVERGE_GATE,
-            "look",
-            LOOK,
-            (g.fresh_review, g.only_empty_reviews),
-        ),
+        Edge("empty_review_arrived", (S.AWAIT_REVIEW,), S.CONVERGE_GATE, "look", LOOK, (g.fresh_review, g.only_empty_reviews)),
         Edge("review_arrived", (S.AWAIT_REVIEW,), S.CAPTURE_HEAD, "look", LOOK, (g.fresh_review,)),
         Edge("stale_no_more", (S.AWAIT_REVIEW,), S.CONVERGE_GATE, "look", LOOK, (g.stale_cause_gone,)),
-        Edge(
-            "reviewer_unavailable_passed",
-            (S.AWAIT_REVIEW,),
-            S.CONVERGE_GATE,
-            "look",
-            LOOK,
-            (g.nobody_requestable, g.proceeds_without_reviewer),
-        ),
-        Edge(
-            "reviewer_unavailable",
-            (S.AWAIT_REVIEW,),
-            S.AWAIT_ANSWER,
-            "look",
-            LOOK,
-            (g.nobody_requestable,),
-            "reviewer_unavailable",
-        ),
-        Edge(
-            "review_stalled",
-            (S.AWAIT_REVIEW,),
-            S.AWAIT_ANSWER,
-            "look",
-            LOOK,
-            (g.was_read, g.timer_passed),
-            "review_stalled",
-        ),
+        Edge("reviewer_unavailable_passed", (S.AWAIT_REVIEW,), S.CONVERGE_GATE, "look", LOOK, (g.nobody_requestable, g.proceeds_without_reviewer)),
+        Edge("reviewer_unavailable", (S.AWAIT_REVIEW,), S.AWAIT_ANSWER, "look", LOOK, (g.nobody_requestable,), "reviewer_unavailable"),
+        Edge("review_stalled", (S.AWAIT_REVIEW,), S.AWAIT_ANSWER, "look", LOOK, (g.was_read, g.timer_passed), "review_stalled"),
         # The gate, which fails closed.
         Edge("gate_passed", (S.CONVERGE_GATE,), S.CONVERGED, "look", LOOK, (g.gate_ok,), effects=("hand_over",)),
         Edge("gate_stale", (S.CONVERGE_GATE,), S.AWAIT_REVIEW, "look", LOOK, (g.gate_stale,)),
-        Edge(
-            "gate_blocked", (S.CONVERGE_GATE,), S.AWAIT_ANSWER, "look", LOOK, (g.gate_blocked,), "unaddressed_comments"
-        ),
-        Edge(
-            "gate_unverifiable",
-            (S.CONVERGE_GATE,),
-            S.AWAIT_ANSWER,
-            "look",
-            LOOK,
-            (g.gate_unverifiable,),
-            "gate_unverifiable",
-        ),
+        Edge("gate_blocked", (S.CONVERGE_GATE,), S.AWAIT_ANSWER, "look", LOOK, (g.gate_blocked,), "unaddressed_comments"),
+        Edge("gate_unverifiable", (S.CONVERGE_GATE,), S.AWAIT_ANSWER, "look", LOOK, (g.gate_unverifiable,), "gate_unverifiable"),
         # A person answered.
         Edge("answered_abandon", (S.AWAIT_ANSWER,), S.ABANDONED, "look", LOOK, (g.answer_abandons,)),
         Edge("answered", (S.AWAIT_ANSWER,), S.CAPTURE_HEAD, "look", LOOK, (g.answer_retries,)),
     ],
-    # fmt: on
 )
+# fmt: on
 
 # Facts that would move each waiting state on: one edge at least for each, proven by a generated test.
 CONVERGENCE_WAKES: dict[str, tuple[str, ...]] = {
