@@ -1,11 +1,12 @@
 """Every route of the site; pages of the console come before the API, whose root pattern matches the rest."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 
 from factory_site.api import api
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("", include("workers.urls")),
     path("", api.urls),
 ]

@@ -1,0 +1,1 @@
+"""Every write of the app: credentials, and the registry of workers."""

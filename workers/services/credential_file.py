@@ -1,0 +1,75 @@
+"""The file that carries a token to its worker: complete or absent, readable by its owner alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from workers.allowances import EVERYTHING
+from workers.models import Credential
+from workers.services.credentials import allowances_of, credential_issue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workers.services.credentials import Issued
+
+SCHEMA = "factory.worker-credential/v1"
+LOCAL_NODE = "local"
+BOOTSTRAP_ACTOR = "bootstrap"
+
+
+def credential_path(node: str) -> Path:
+    """Where a node's file lies unless somebody names another place."""
+    return settings.FACTORY.home / "secrets" / f"worker-{node}.json"
+
+
+def credential_write(issued: Issued, *, path: Path, url: str) -> None:
+    """Put the file in place in one step, mode 0600, its folder 0700 if it has to be made; replaces an older one.
+
+    Beside the four keys that a worker needs, ``allowed`` repeats the lists, so that a worker offers no more than them.
+    Raises OSError.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    allowed = allowances_of(issued.row.credential)
+    content = {
+        "schemaVersion": SCHEMA,
+        "node": issued.node,
+        "url": url,
+        "token": issued.secret,
+        "allowed": {
+            "labels": allowed.labels,
+            "adapters": allowed.adapters,
+            "workspaceKinds": allowed.workspace_kinds,
+            "repositories": allowed.repositories,
+            "adapterOverride": allowed.adapter_override,
+        },
+    }
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(content, file, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def bootstrap_credential() -> Path:
+    """The file of the node ``local``, which may claim everything and does not expire; made on the first call.
+
+    Called by every start; once the node exists nothing is made, also when its file was moved or its token revoked.
+    """
+    path = credential_path(LOCAL_NODE)
+    if not Credential.objects.filter(node=LOCAL_NODE).exists():
+        issued = credential_issue(node=LOCAL_NODE, allowed=EVERYTHING, life=None, actor=BOOTSTRAP_ACTOR)
+        credential_write(issued, path=path, url=settings.FACTORY.base_url)
+    return path

@@ -1,0 +1,1 @@
+"""The server's side of ``/worker/v1`` and ``POST /artifacts``."""

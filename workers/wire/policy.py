@@ -1,0 +1,42 @@
+"""What this app reads of the operators' policy and of the process's settings, in one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+
+from runs.contract.stamp import VERSION
+from runs.contract.wire import CLAIM_WAIT
+
+MIN_WORKER_VERSION = "0.1.0"  # the oldest worker that this server still leases runs to
+GIT_AUTHOR = {"name": "factory", "email": "factory@users.noreply.github.com"}  # of commits; a worker has no policy
+WAIT_SLOTS = 64  # requests that one web process holds at once, claims and heartbeats together
+TRUSTED_PROXIES: tuple[str, ...] = ()  # addresses or networks whose X-Forwarded-Proto counts
+
+
+def wait_slots() -> int:
+    """How many requests this process may hold; it has sixteen threads more than this."""
+    return WAIT_SLOTS
+
+
+def trusted_proxies() -> tuple[str, ...]:
+    """Whose word about the scheme counts; nobody's unless the operators say so."""
+    return TRUSTED_PROXIES
+
+
+def claim_wait_limit() -> float:
+    """Seconds that a claim may be held: 25, or a third of the liveness if that is less."""
+    return min(CLAIM_WAIT, settings.FACTORY.liveness_seconds / 3)
+
+
+def rules() -> dict[str, Any]:
+    """The part of the answer to a hello that is the same for every worker of this server."""
+    return {
+        "heartbeatEveryMs": settings.FACTORY.heartbeat_seconds * 1000,
+        "livenessSeconds": settings.FACTORY.liveness_seconds,
+        "maxWaitSeconds": claim_wait_limit(),
+        "minWorkerVersion": MIN_WORKER_VERSION,
+        "serverVersion": VERSION,
+        "git": GIT_AUTHOR,
+    }
