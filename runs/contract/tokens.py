@@ -71,9 +71,9 @@ class TokenSource:
     def token(self) -> Token:
         """Return the token; ``Permanent`` ``forge_unauthorised`` naming the three sources when there is none."""
         for variable in VARIABLES:
-            value = self._environment.get(variable, "").strip()
-            if value:
-                return Token(value=value, source=variable)
+            values = self._environment.get(variable, "").split()
+            if values:  # two values while one is rotated: the first is the newer
+                return Token(value=values[0], source=variable)
         with self._lock:
             now = self._monotonic()
             if self._cli_until is None or now >= self._cli_until:

@@ -1,0 +1,138 @@
+"""Single reads beside the profiles: one function each, a typed result, and the page rule of lists."""
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from convergence.forge.client import ForgeClient
+from convergence.forge.documents.profiles import VIEWER
+from convergence.forge.facts import Listing
+from convergence.forge.paging import rest_list
+from runs.contract.errors import Transient
+
+MOST_FILE_PAGES = 30  # GitHub lists at most 3,000 files of a pull request
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How ``head`` stands to ``base``: ``identical``, ``ahead``, ``behind`` or ``diverged``."""
+
+    status: str
+    ahead_by: int
+    behind_by: int
+    merge_base_sha: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryFacts:
+    """A repository and the ways in which it lets pull requests land (``None``: the token may not know)."""
+
+    forge_id: int
+    name_with_owner: str
+    default_branch: str
+    private: bool
+    archived: bool
+    allow_squash: bool | None
+    allow_merge: bool | None
+    allow_rebase: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class PullSummary:
+    """A pull request as REST tells it, read alone; ``merge_state_status`` in the words of the batched reading."""
+
+    number: int
+    node_id: str
+    state: str
+    merged: bool
+    is_draft: bool
+    head_sha: str
+    base_ref: str
+    merge_state_status: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullFile:
+    """A file that a pull request changes; ``status`` is GitHub's ``added``, ``modified``, ``removed``, ``renamed``."""
+
+    path: str
+    status: str
+    additions: int
+    deletions: int
+    previous_path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Whom the token belongs to, and its scopes where GitHub names them (classic tokens only)."""
+
+    login: str
+    scopes: tuple[str, ...] | None
+
+
+def compare(client: ForgeClient, owner: str, name: str, base: str, head: str) -> Comparison:
+    """Return how two commits, branches or tags of one repository stand to each other."""
+    path = f"repos/{owner}/{name}/compare/{quote(base, safe='')}...{quote(head, safe='')}"
+    body = client.rest("GET", path, params={"per_page": "1"}).body
+    return Comparison(
+        status=body["status"],
+        ahead_by=body["ahead_by"],
+        behind_by=body["behind_by"],
+        merge_base_sha=(body.get("merge_base_commit") or {}).get("sha"),
+    )
+
+
+def get_pull(client: ForgeClient, owner: str, name: str, number: int) -> PullSummary:
+    """Return one pull request, uncached; asking makes GitHub compute a missing mergeability."""
+    body = client.rest("GET", f"repos/{owner}/{name}/pulls/{number}").body
+    return PullSummary(
+        number=body["number"],
+        node_id=body["node_id"],
+        state=body["state"],
+        merged=body["merged"],
+        is_draft=bool(body.get("draft")),
+        head_sha=body["head"]["sha"],
+        base_ref=body["base"]["ref"],
+        merge_state_status=str(body.get("mergeable_state") or "unknown").upper(),
+    )
+
+
+def repository(client: ForgeClient, owner: str, name: str) -> RepositoryFacts:
+    """Return the repository that GitHub answers for this name now."""
+    body = client.rest("GET", f"repos/{owner}/{name}").body
+    return RepositoryFacts(
+        forge_id=body["id"],
+        name_with_owner=body["full_name"],
+        default_branch=body["default_branch"],
+        private=body["private"],
+        archived=bool(body.get("archived")),
+        allow_squash=body.get("allow_squash_merge"),
+        allow_merge=body.get("allow_merge_commit"),
+        allow_rebase=body.get("allow_rebase_merge"),
+    )
+
+
+def pull_files(client: ForgeClient, owner: str, name: str, number: int) -> Listing[PullFile]:
+    """Return the files that a pull request changes; incomplete from GitHub's own cap of 3,000 on."""
+    found = rest_list(client, f"repos/{owner}/{name}/pulls/{number}/files", most_pages=MOST_FILE_PAGES)
+    items = tuple(
+        PullFile(
+            path=item["filename"],
+            status=item["status"],
+            additions=item["additions"],
+            deletions=item["deletions"],
+            previous_path=item.get("previous_filename"),
+        )
+        for item in found.items
+    )
+    capped = len(items) >= MOST_FILE_PAGES * 100
+    return Listing(items=items, complete=found.complete and not capped, total=found.total)
+
+
+def viewer(client: ForgeClient) -> Viewer:
+    """Return the login behind the token, which is the product's own login."""
+    answer = client.query(VIEWER, {})
+    if not answer.data.get("viewer"):
+        raise Transient("forge_unread", "GitHub did not say whom the token belongs to")
+    scopes = answer.headers.get("X-OAuth-Scopes")
+    named = None if scopes is None else tuple(scope.strip() for scope in scopes.split(",") if scope.strip())
+    return Viewer(login=answer.data["viewer"]["login"], scopes=named)
