@@ -1,6 +1,6 @@
 """The client: one call is one request, answered or refused with one error; it never sleeps on a limit.
 
-Only reads are repeated in place, twice, on broken connections and 502–504. A write is never repeated here: whoever
+Only reads are repeated in place, twice, on broken connections and 502 to 504. A write is never repeated here: whoever
 sent it reads back first. Every call raises at once inside a database transaction.
 """
 
@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from convergence.forge.answers import GATEWAY, Answer, document, error_of, message_of
 from convergence.forge.batch_size import BatchSizes
 from convergence.forge.config import ForgeConfig
 from convergence.forge.guard import forge_guard
-from convergence.forge.limits import ALL, UNAUTHORISED_PROBE, LimitBook, after_reset, limit_until, unauthorised
-from convergence.forge.transport import Exchange, Transport
+from convergence.forge.wire.answers import GATEWAY, Answer, document, error_of, message_of
+from convergence.forge.wire.limits import ALL, UNAUTHORISED_PROBE, LimitBook, after_reset, limit_until, unauthorised
+from convergence.forge.wire.transport import Exchange, Transport
 from runs.contract.errors import FactoryError, Permanent, Transient
 from runs.contract.tokens import Token
 
@@ -28,8 +29,8 @@ CORE, GRAPHQL = "core", "graphql"
 UNEXPLAINED = "something went wrong while executing your query"  # how GitHub reports a query that took too long
 
 
-class _TokenAgain(Exception):  # noqa: N818 - no error of the product: it never leaves this module
-    """The first 401 of a request: resolve the token again and send once more."""
+class _TokenAgain(Exception):
+    """The first 401 of a request, caught in this module: resolve the token again and send once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class ForgeClient:
     def query(self, text: str, variables: Mapping[str, Any], *, halving: bool = False) -> GraphAnswer:
         """Return data and path errors of a document that reads.
 
-        With ``halving`` a 502–504 is raised at once, because the caller asks for less instead of asking again.
+        With ``halving`` a 502 to 504 is raised at once, because the caller asks for less instead of asking again.
         """
         return self._graph(text, variables, retries=self.config.limits.read_retries, halving=halving)
 
@@ -165,8 +166,7 @@ class ForgeClient:
                         params=params,
                         json=json,
                     )
-                    self._judge(exchange, token, resource, last_try=renewed)
-                return exchange
+                    return self._judge(exchange, token, resource, last_try=renewed)
             except _TokenAgain:
                 self.config.tokens.renew()
                 renewed = True
@@ -193,20 +193,20 @@ class ForgeClient:
         finally:
             self.book.answered(credential, resource, good=good)
 
-    def _judge(self, exchange: Exchange, token: Token, resource: str, *, last_try: bool) -> None:
-        """Return for a good answer, ask for the token again on a first 401, raise the error of any other."""
+    def _judge(self, exchange: Exchange, token: Token, resource: str, *, last_try: bool) -> Exchange:
+        """Return a good answer, ask for the token again on a first 401, raise the error of any other."""
         credential = token.credential_id
         self._note_budget(exchange, credential, resource)
-        if exchange.status < 400:
-            return
-        if exchange.status == 401 and not last_try:
+        if exchange.status < HTTPStatus.BAD_REQUEST:
+            return exchange
+        if exchange.status == HTTPStatus.UNAUTHORIZED and not last_try:
             raise _TokenAgain
         message = message_of(exchange)
-        if exchange.status == 401:
+        if exchange.status == HTTPStatus.UNAUTHORIZED:
             error = unauthorised(message)
             self.book.block(credential, ALL, self.now() + UNAUTHORISED_PROBE, error)
             raise error
-        limit = limit_until(exchange.status, exchange.headers, message, self.now(), self.book, credential)
+        limit = limit_until(exchange, message, self.now(), self.book, credential)
         if limit is not None:
             until, everything = limit
             raise self._blocked(credential, ALL if everything else resource, until, f"GitHub limits us: {message}")
@@ -216,7 +216,7 @@ class ForgeClient:
         """Stop before GitHub must: a budget of 0 on a good answer blocks the resource until its reset."""
         reset = exchange.headers.get("X-RateLimit-Reset", "")
         spent = exchange.headers.get("X-RateLimit-Remaining") == "0"
-        if exchange.status < 400 and spent and reset.isdigit():
+        if exchange.status < HTTPStatus.BAD_REQUEST and spent and reset.isdigit():
             self._blocked(credential, resource, after_reset(float(reset)), "GitHub's budget is spent")
 
     def _blocked(self, credential: str, resource: str, until: datetime, message: str) -> Transient:

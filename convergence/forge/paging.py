@@ -22,8 +22,8 @@ Page = Mapping[str, Any]
 NextPage = Callable[[str | None], Page | None]
 
 
-class _Shifted(Exception):  # noqa: N818 - a signal of this module: the list has to be read again
-    pass
+class _Shifted(Exception):
+    """The list changed between two pages, caught in this module: read it again."""
 
 
 def whole_list(first: Page | None, next_page: NextPage, *, newest: bool, window: bool) -> tuple[list[Page], bool, int]:
@@ -91,13 +91,13 @@ def _merge(nodes: dict[str, Page], found: list[Page | None], *, newest: bool) ->
 
 
 def pull_listing(
-    client: ForgeClient, dialect: Dialect, connection: Connection, pull_id: str, pull: Page, *, broken: bool
+    client: ForgeClient, dialect: Dialect, connection: Connection, pull: Page, *, broken: bool
 ) -> Listing[Any]:
     """Return one list of a pull request from its first page in ``pull`` on; ``broken``: an error stood in that page."""
     document = profiles.page_of(connection, dialect)
 
     def next_page(cursor: str | None) -> Page | None:
-        answer = client.query(document, {"id": pull_id, "cursor": cursor})
+        answer = client.query(document, {"id": pull["id"], "cursor": cursor})
         node = answer.data.get("p0")
         return None if node is None or answer.errors else connection.page(node)
 

@@ -3,10 +3,10 @@
 import re
 from urllib.parse import urlsplit
 
-from convergence.forge.answers import alias_error
 from convergence.forge.client import ForgeClient
 from convergence.forge.documents.profiles import IDENTITY
 from convergence.forge.facts import PullRef
+from convergence.forge.wire.answers import alias_error
 from runs.contract.errors import Invalid, NotFound
 
 OWNER = re.compile(r"(?!-)(?!.*-$)[A-Za-z0-9-]{1,39}", re.ASCII)
@@ -78,10 +78,8 @@ def _from_address(text: str, server_url: str) -> tuple[str, str, str] | None:
         return None
     if address.scheme not in ("http", "https") or address.netloc.lower() != server.netloc.lower():
         return None
-    path = address.path.strip("/").split("/")
-    if len(path) < 4 or path[2] != "pull":
-        return None
-    return path[0], path[1], path[3]
+    owner, name, kind, number, *_ = [*address.path.strip("/").split("/"), "", "", "", ""]
+    return (owner, name, number) if kind == "pull" else None
 
 
 def _bad(text: str, why: str) -> Invalid:

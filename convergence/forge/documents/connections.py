@@ -20,6 +20,11 @@ class Connection:
     window: bool = False
     extra: str = ""
 
+    @property
+    def answer_names(self) -> frozenset[str]:
+        """The names under which an answer's errors speak of this list."""
+        return frozenset({"statusCheckRollup", "headCommits"}) if self.field == "contexts" else frozenset({self.field})
+
     def select(self, dialect: Dialect, *, size: int, required: str, cursor: str | None = None) -> str:
         """Return its selection; ``cursor`` is the name of a variable, ``required`` the argument of ``isRequired``."""
         arguments = [f"{'last' if self.newest else 'first'}: {size}"]

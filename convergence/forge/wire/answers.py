@@ -3,9 +3,10 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
-from convergence.forge.transport import Exchange
+from convergence.forge.wire.transport import Exchange
 from runs.contract.errors import FactoryError, Invalid, NotFound, Permanent, Refused, Transient
 
 LONGEST_MESSAGE = 500  # characters of GitHub's own words that are kept
@@ -56,19 +57,19 @@ def error_of(exchange: Exchange) -> FactoryError:
     """Return the error that a status from 400 on means; limits and 401 are judged before by the client."""
     status, message = exchange.status, message_of(exchange)
     details = {"status": status}
-    if status >= 500:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return Transient("forge_unavailable", f"GitHub is not available: {message}", details={**details, "sent": True})
-    if status == 401:
+    if status == HTTPStatus.UNAUTHORIZED:
         return Permanent("forge_unauthorised", f"GitHub does not accept the token: {message}", details=details)
-    if status == 403:
+    if status == HTTPStatus.FORBIDDEN:
         return Permanent("forge_forbidden", f"GitHub forbids it: {message}", details=details)
-    if status == 404:
+    if status == HTTPStatus.NOT_FOUND:
         return NotFound("forge_not_found", f"GitHub does not find it: {message}", details=details)
-    if status in (405, 409):
+    if status in (HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.CONFLICT):
         return Refused("forge_refused", message, details=details)
-    if status in (410, 451):
+    if status in (HTTPStatus.GONE, HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS):
         return Permanent("forge_gone", f"GitHub says that it is gone: {message}", details=details)
-    if status == 422:
+    if status == HTTPStatus.UNPROCESSABLE_ENTITY:
         return Invalid("forge_invalid", message, details=details)
     return Permanent("forge_rejected", f"GitHub rejects the request: {message}", details=details)
 

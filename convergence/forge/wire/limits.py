@@ -6,10 +6,11 @@ request goes first; the others go when that one was answered.
 
 import random
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 
+from convergence.forge.wire.transport import Exchange
 from runs.contract.errors import FactoryError, Permanent, Transient
 
 ALL = "*"
@@ -96,10 +97,11 @@ def unauthorised(message: str) -> Permanent:
 
 
 def limit_until(
-    status: int, headers: Mapping[str, str], message: str, now: datetime, book: LimitBook, credential: str
+    exchange: Exchange, message: str, now: datetime, book: LimitBook, credential: str
 ) -> tuple[datetime, bool] | None:
     """Return (end of the block, whether it covers every resource) if a 403 or 429 is a limit, else ``None``."""
-    if status not in (403, 429):
+    status, headers = exchange.status, exchange.headers
+    if status not in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
         return None
     wait = _seconds(headers.get("Retry-After"))
     if wait is not None:
@@ -111,13 +113,13 @@ def limit_until(
     words = message.lower()
     if "secondary rate limit" in words or "abuse detection" in words:
         return now + book.next_secondary(credential), True
-    if status == 429 or "rate limit exceeded" in words:
+    if status == HTTPStatus.TOO_MANY_REQUESTS or "rate limit exceeded" in words:
         return now + SECONDARY_FIRST, False
     return None
 
 
 def after_reset(reset: float) -> datetime:
-    """The instant at which a spent budget is used again: 1–5 s after the reset that GitHub names (epoch seconds)."""
+    """The instant at which a spent budget is used again: 1 to 5 s after the reset that GitHub names (epoch seconds)."""
     return datetime.fromtimestamp(reset, UTC) + timedelta(seconds=_random.uniform(1, 5))
 
 
