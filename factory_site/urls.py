@@ -4,8 +4,10 @@ from django.contrib import admin
 from django.urls import include, path
 
 from factory_site.api import api
+from runs.intake.views import github_hook
 
 urlpatterns = [
+    path("hooks/github", github_hook),
     path("admin/", admin.site.urls),
     path("", include("workers.urls")),
     path("", api.urls),

@@ -7,3 +7,14 @@ class RunsConfig(AppConfig):
     """The kernel: queue, definitions, events, flows and the people who decide."""
 
     name = "runs"
+
+    def ready(self) -> None:
+        """Register the kernel's own consumer and passes."""
+        from runs.flows.looks import effect_deliver, flows_pass
+        from runs.flows.move import EFFECT_TOPIC
+        from runs.outbox.dispatch import outbox_pass, register_consumer
+        from runs.periodic import register_pass
+
+        register_consumer(EFFECT_TOPIC, effect_deliver)
+        register_pass("outbox", seconds=1.0, body=outbox_pass)
+        register_pass("flows", seconds=1.0, body=flows_pass)

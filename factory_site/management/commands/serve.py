@@ -1,0 +1,37 @@
+"""`manage.py serve`: web and tasks of one data folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from factory_site.serving.parent import serve
+from runs.contract.errors import FactoryError
+
+
+class Command(BaseCommand):
+    """Start and restart the children that serve this data folder."""
+
+    help = "Serve the console, the API and the worker protocol, and run the periodic passes."
+    requires_system_checks: list[str] = []  # Django's own shape
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the flags."""
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=settings.FACTORY.port)
+        parser.add_argument("--with-worker", action="store_true", help="also run one worker on this machine")
+
+    def handle(self, **options: Any) -> None:
+        """Serve until a signal."""
+        try:
+            code = serve(
+                host=options["host"],
+                port=options["port"],
+                workers=int(options["with_worker"]),
+                say=self.stdout.write,
+            )
+        except FactoryError as error:
+            raise CommandError(error.message) from None
+        raise SystemExit(code)

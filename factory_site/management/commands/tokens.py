@@ -1,0 +1,80 @@
+"""`manage.py tokens`: API tokens of people."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from getpass import getuser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from runs.clock import now as clock_now
+from runs.contract.errors import FactoryError
+from runs.models import ApiToken, Role, User
+from runs.people import token_issue, token_revoke
+
+UNITS = {"h": 3600, "d": 86400}
+
+
+class Command(BaseCommand):
+    """Issue, revoke and list tokens; a token is shown once."""
+
+    help = "Issue, revoke or list API tokens."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the verbs."""
+        verbs = parser.add_subparsers(dest="verb", required=True)
+        issue = verbs.add_parser("issue", help="make a token; it is printed once, as the last word")
+        issue.add_argument("name")
+        issue.add_argument("--role", required=True, choices=[role.value for role in Role])
+        issue.add_argument("--expires", metavar="90d", help="hours or days, such as 12h or 90d")
+        issue.add_argument("--user", help="the person it acts for; default: the first admin")
+        revoke = verbs.add_parser("revoke", help="make a token worthless")
+        revoke.add_argument("name")
+        verbs.add_parser("list", help="names, roles and dates; no secret")
+
+    def handle(self, **options: Any) -> None:
+        """Run the verb."""
+        try:
+            getattr(self, f"_{options['verb']}")(options)
+        except FactoryError as error:
+            raise CommandError(error.message) from None
+
+    def _issue(self, options: dict[str, Any]) -> None:
+        user = _user(options["user"])
+        expires = options["expires"]
+        token, secret = token_issue(
+            name=options["name"],
+            user=user,
+            role=Role(options["role"]),
+            created_by=f"operator:{getuser()}@cli",
+            expires_at=clock_now() + _duration(expires) if expires else None,
+        )
+        self.stdout.write(f"token {token.name} of {user.get_username()}, role {token.role}: {secret}")
+
+    def _revoke(self, options: dict[str, Any]) -> None:
+        token_revoke(name=options["name"])
+        self.stdout.write(f"token {options['name']} is revoked")
+
+    def _list(self, options: dict[str, Any]) -> None:
+        del options
+        for token in ApiToken.objects.select_related("user").order_by("name"):
+            ends = f"expires {token.expires_at:%Y-%m-%d}" if token.expires_at else "no expiry"
+            state = "revoked" if token.revoked_at else ends
+            self.stdout.write(f"{token.name}  {token.user.get_username()}  {token.role}  {token.prefix}…  {state}")
+
+
+def _user(name: str | None) -> User:
+    users = User.objects.filter(is_active=True)
+    user = users.filter(username=name).first() if name else users.filter(role=Role.ADMIN).order_by("pk").first()
+    if user is None:
+        raise CommandError(f"there is no person {name or 'with the role admin'}; start `manage.py serve` once")
+    return user
+
+
+def _duration(text: str) -> timedelta:
+    match = re.fullmatch(r"(\d{1,5})([hd])", text)
+    if not match or int(match[1]) == 0:
+        raise CommandError(f"--expires takes hours or days, such as 12h or 90d, not {text}")
+    return timedelta(seconds=int(match[1]) * UNITS[match[2]])

@@ -1,0 +1,81 @@
+"""The parent of `serve`: one a data folder, with a web child and a tasks child, and a worker where one is asked for."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from factory_site.serving.children import Child, Family, python
+from factory_site.serving.only_one import hold_lock
+from factory_site.serving.prepare import prepare
+from runs.contract.errors import Invalid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BACKLOG = 512  # connections that may wait while the web child restarts
+
+
+def serve(*, host: str, port: int, workers: int, say: Callable[[str], None]) -> int:
+    """Serve until a signal; return the exit code.
+
+    Raises ``Refused`` when another one runs on this data folder, ``Invalid`` when the port is taken or a file is wrong.
+    """
+    home = settings.FACTORY.home
+    lock = hold_lock(home / "run", "serve")
+    listening = _listen(host, port)
+    url = f"http://{host}:{listening.getsockname()[1]}"
+    prepare(say, url)
+    family = Family([*_children(listening), *(worker_child(number + 1, url) for number in range(workers))], say)
+    try:
+        return family.run(on_ready=lambda: say(f"Factory serves {url} from {home} (stop with Ctrl-C)"))
+    finally:
+        listening.close()
+        os.close(lock)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Open the listening socket, which outlives restarts of the web child."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise Invalid(
+            "port_taken",
+            f"port {port} of {host} cannot be used: {error.strerror}. Choose another one with --port or PORT.",
+        ) from None
+    listening.listen(BACKLOG)
+    listening.set_inheritable(True)
+    return listening
+
+
+def _children(listening: socket.socket) -> list[Child]:
+    descriptor = listening.fileno()
+    web = python("-m", "factory_site.serving.web", "{lifeline}", str(descriptor))
+    return [
+        Child("web", web, pass_fds=(descriptor,)),
+        Child("tasks", python("-m", "factory_site.serving.tasks", "{lifeline}")),
+    ]
+
+
+def worker_child(number: int, url: str, *flags: str) -> Child:
+    """A worker of this machine as a child: it drains on SIGTERM and is started again whenever it ends."""
+    home = settings.FACTORY.home
+    argv = python(
+        "-m",
+        "workers.host",
+        "--url",
+        url,
+        "--credential-file",
+        str(home / "secrets" / "worker-local.json"),
+        "--worker-home",
+        str(home / "worker" / str(number)),
+        *flags,
+    )
+    return Child(f"worker {number}", argv, grace=75.0)

@@ -1,0 +1,85 @@
+"""The web child: gunicorn with threads, on a socket that the parent opened.
+
+`python -m factory_site.serving.web LIFELINE_FD SOCKET_FD`
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from gunicorn.app.base import BaseApplication
+
+from factory_site.serving.lifeline import watch_lifeline
+
+SPARE_THREADS = 16  # beyond those that may be held by waiting requests, so that waiting never starves the others
+
+
+class Web(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
+    """One worker process with threads, configured here and nowhere else."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        """``options`` are gunicorn's settings."""
+        self.options = options
+        super().__init__()
+
+    def load_config(self) -> None:
+        """Take the options, and nothing from files or the environment."""
+        for name, value in self.options.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Any:
+        """Load Django in the worker process."""
+        from factory_site.wsgi import application
+
+        return application
+
+
+def options(lifeline: int, socket: int, slots: int) -> dict[str, Any]:
+    """Gunicorn's settings for one data folder."""
+
+    def post_fork(server: object, worker: object) -> None:
+        del server, worker
+        watch_lifeline(lifeline)
+
+    def worker_exit(server: object, worker: object) -> None:
+        del server, worker
+        from workers.wire.waiting import stop_all
+
+        stop_all()
+
+    return {
+        "bind": [f"fd://{socket}"],
+        "worker_class": "gthread",
+        "workers": 1,
+        "threads": slots + SPARE_THREADS,
+        "timeout": 120,
+        "graceful_timeout": 5,
+        "keepalive": 75,
+        "control_socket_disable": True,
+        "loglevel": "warning",
+        "proc_name": "factory-web",
+        "post_fork": post_fork,
+        "worker_exit": worker_exit,
+    }
+
+
+def main() -> None:
+    """Serve until the parent is gone or says stop."""
+    lifeline, socket = int(sys.argv[1]), int(sys.argv[2])
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "factory_site.settings")
+    import django
+
+    django.setup()
+    from factory_site.beat import nudge_through_huey
+    from runs.policy import policy
+
+    nudge_through_huey()
+    watch_lifeline(lifeline)
+    sys.argv = sys.argv[:1]
+    Web(options(lifeline, socket, policy().web.wait_slots)).run()
+
+
+if __name__ == "__main__":
+    main()
