@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from convergence.forge.batch_size import BatchSizes
@@ -21,6 +21,9 @@ from convergence.forge.wire.limits import ALL, UNAUTHORISED_PROBE, LimitBook, af
 from convergence.forge.wire.transport import Exchange, Transport
 from runs.contract.errors import FactoryError, Permanent, Transient
 from runs.contract.tokens import Token
+
+if TYPE_CHECKING:
+    from convergence.forge.documents.dialect import Dialect
 
 ACCEPT = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 CORE, GRAPHQL = "core", "graphql"
@@ -58,6 +61,7 @@ class ForgeClient:
         self.now = now
         self.book = LimitBook()
         self.batch_sizes = BatchSizes(config.max_batch)
+        self.dialect: tuple[Dialect, datetime] | None = None  # what the server offers, and when it said so
         self._guard = guard
         self._sleep = sleep
         self._transport = Transport(

@@ -1,8 +1,7 @@
 """What this server's schema offers, found by one introspection a day and host."""
 
-import threading
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from convergence.forge.client import ForgeClient
@@ -11,16 +10,10 @@ from runs.contract.errors import Permanent
 
 BELIEVED = timedelta(days=1)  # a server is rarely upgraded, and an upgrade may wait a day
 
-_lock = threading.Lock()
-_known: dict[str, tuple[Dialect, datetime]] = {}
-
 
 def dialect_of(client: ForgeClient) -> Dialect:
     """Return the server's dialect; a server that refuses introspection is taken to serve the published schema."""
-    host = client.config.graphql_url
-    with _lock:
-        known = _known.get(host)
-    now = client.now()
+    known, now = client.dialect, client.now()
     if known is not None and now - known[1] < BELIEVED:
         return known[0]
     try:
@@ -29,8 +22,7 @@ def dialect_of(client: ForgeClient) -> Dialect:
         if error.code != "forge_query_rejected":
             raise
         found = Dialect()
-    with _lock:
-        _known[host] = (found, now)
+    client.dialect = (found, now)
     return found
 
 
