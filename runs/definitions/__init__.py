@@ -1,0 +1,1 @@
+"""Agent definitions: read from files, normalised, stored by content."""

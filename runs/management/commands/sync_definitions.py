@@ -1,0 +1,34 @@
+"""`manage.py sync_definitions`: load agent definitions, prompts and schemas from files."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from runs.contract.errors import Invalid
+from runs.definitions.sync import definitions_sync
+
+
+class Command(BaseCommand):
+    """Store what the files declare; `--check` writes nothing and exits 1 if anything would change or is wrong."""
+
+    help = "Load agent definitions, prompts and schemas from fixtures/ and the data folder."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take `--check`."""
+        parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if anything would change")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print one line for each change."""
+        del args
+        try:
+            changes = definitions_sync(actor=f"operator:{getpass.getuser()}@cli", check=options["check"])
+        except Invalid as error:
+            raise CommandError(error.message, returncode=1) from error
+        for line in changes.lines:
+            self.stdout.write(line)
+        if options["check"] and changes.lines:
+            sys.exit(1)

@@ -1,0 +1,1 @@
+"""The run queue: enqueue, claim, attempts, verification, receipts; one subject a module."""

@@ -1,0 +1,128 @@
+"""The fence: which write of an attempt may change anything, decided inside its transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from runs.clock import now
+from runs.contract.errors import FactoryError, NotFound, Refused
+from runs.models import Attempt, AttemptOutcome, JournalKind, Run
+from runs.queue.attempts.endings import deadline_enforced
+from runs.queue.journal import Step, journal_append
+from runs.transactions import write_transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """What a request says about the attempt it writes for; worker and node come from the credential."""
+
+    run_id: str
+    attempt: int
+    token: str
+    worker_id: str
+    node: str
+
+
+@dataclass(slots=True)
+class Held:
+    """The locked run and its newest attempt, which the request may write for."""
+
+    run: Run
+    attempt: Attempt
+    at: datetime
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether a cancel ended the attempt; only a heartbeat or an upload of what was saved is answered then."""
+        return self.attempt.outcome == AttemptOutcome.CANCELLED
+
+
+def attempt_write(
+    presented: Presented, operation: str, work: Callable[[Held], Answer], *, cancelled_too: bool = False
+) -> Answer:
+    """Run ``work`` in one durable transaction that locks the run, if the attempt may write; its answer.
+
+    In this order: the attempt is the newest, its token is the run's, this worker claimed it (else Refused `fenced`,
+    with one journal row); before its deadline (else `lease_expired`, with the reaper's edge, once); not ended (else
+    `attempt_terminal`). With ``cancelled_too`` an attempt that a cancel ended passes. Raises NotFound for a run that
+    this node never held.
+    """
+    with write_transaction():
+        verdict = _verdict(presented, operation, cancelled_too=cancelled_too)
+        if isinstance(verdict, Held):
+            return work(verdict)
+    raise verdict  # after the commit: the journal row of a refusal stays
+
+
+def attempt_may_write(presented: Presented) -> Attempt:
+    """The attempt, if a write would be accepted now; raises like `attempt_write`, but reads only and records nothing.
+
+    For checks before a long body is read; the write itself is fenced again.
+    """
+    run = _run(presented)
+    attempt = _newest(run)
+    if _is_stale(presented, run, attempt):
+        raise _fenced(presented, run)
+    if attempt.is_finished and attempt.outcome != AttemptOutcome.CANCELLED:
+        raise _terminal(presented, run)
+    return attempt
+
+
+def _verdict(presented: Presented, operation: str, *, cancelled_too: bool) -> Held | FactoryError:
+    run = _run(presented, lock=True)
+    at = now()
+    attempt = _newest(run)
+    if _is_stale(presented, run, attempt):
+        detail = {"operation": operation, "presentedToken": presented.token, "presentedAttempt": presented.attempt}
+        step = Step(f"worker:{presented.worker_id}", "fenced", at, attempt, detail)
+        journal_append(run, JournalKind.FENCED, step)
+        return _fenced(presented, run)
+    held = Held(run, attempt, at)
+    if held.is_cancelled and cancelled_too:
+        return held
+    if attempt.is_finished:
+        return _terminal(presented, run)
+    if at >= attempt.deadline_at:
+        deadline_enforced(run, attempt, at)
+        return Refused("lease_expired", f"the lease of attempt {presented.attempt} of {run.run_id} is over")
+    return held
+
+
+def _run(presented: Presented, *, lock: bool = False) -> Run:
+    rows = Run.objects.select_for_update() if lock else Run.objects.all()
+    run = rows.filter(run_id=presented.run_id).first()
+    if run is None or not Attempt.objects.filter(run=run, node=presented.node).exists():
+        raise NotFound("not_found", f"node {presented.node} holds no attempt of {presented.run_id}")
+    return run
+
+
+def _newest(run: Run) -> Attempt:
+    return Attempt.objects.get(run=run, number=run.attempt_number)
+
+
+def _is_stale(presented: Presented, run: Run, attempt: Attempt) -> bool:
+    return (
+        presented.attempt != run.attempt_number
+        or presented.token != str(run.fencing_token)
+        or presented.worker_id != attempt.worker_id
+        or presented.node != attempt.node
+    )
+
+
+def _fenced(presented: Presented, run: Run) -> Refused:
+    return Refused(
+        "fenced",
+        f"attempt {presented.attempt} no longer holds {run.run_id}",
+        details={"currentAttempt": run.attempt_number},
+    )
+
+
+def _terminal(presented: Presented, run: Run) -> Refused:
+    return Refused("attempt_terminal", f"attempt {presented.attempt} of {run.run_id} has ended")

@@ -1,0 +1,155 @@
+"""The one terminal submission of an attempt: checked, then accepted as a whole or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runs.contract.canonical import bare_hex, canonical_bytes
+from runs.contract.codes import TerminalState
+from runs.contract.errors import Refused
+from runs.contract.instants import format_instant
+from runs.flow import RunState
+from runs.models import Attempt, AttemptOutcome, JournalKind, JournalRow, Receipt, Result, ResultArtifact, Usage
+from runs.queue.attempts.endings import Ending, attempt_end, attempt_failed, completed_announced, ended_announced
+from runs.queue.attempts.fence import Held, Presented, attempt_write
+from runs.queue.attempts.heartbeat import attempt_started, attempt_verifying
+from runs.queue.attempts.receipts import receipt_document
+from runs.queue.attempts.usage import usage_record, usage_totals
+from runs.queue.attempts.verification import Submission, submission_checked
+from runs.queue.journal import Step, run_move
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EDGES = {TerminalState.COMPLETED: "complete", TerminalState.REFUSED: "refuse"}
+
+
+def attempt_publish(presented: Presented, *, key: str, request_hash: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Accept the submission and return the answer; with it result, receipt, usage, journal and announcement.
+
+    ``body`` has the form of the wire's schema. The same key with the same bytes gets the same answer, also when the
+    run has moved on. Raises what `attempt_write` and `submission_checked` raise, and Refused `idempotency_conflict`.
+    """
+    known = _known_answer(presented, key, request_hash)
+    if known is not None:
+        return known
+    totals = usage_totals(body["execution"].get("usage"), duration_ms=body["execution"]["durationMs"])
+    submission = submission_checked(presented, body)
+
+    def accept(held: Held) -> dict[str, Any]:
+        usage = usage_record(held.run, held.attempt, totals, held.at) if totals is not None else None
+        held.attempt.result_key = key
+        held.attempt.result_hash = request_hash
+        held.attempt.exit_code = body["execution"].get("exitCode")
+        if submission.document is not None:
+            _accept_result(held, submission, submission.document, usage)
+        else:
+            _accept_failure(held, submission)
+        return _answer(held.attempt)
+
+    try:
+        return attempt_write(presented, "result", accept)
+    except Refused:
+        # The same submission, sent twice at once: the other one was accepted while this one waited for the lock.
+        known = _known_answer(presented, key, request_hash)
+        if known is None:
+            raise
+        return known
+
+
+def _accept_result(held: Held, submission: Submission, document: Mapping[str, Any], usage: Usage | None) -> None:
+    run, attempt, at = held.run, held.attempt, held.at
+    if submission.terminal_state is TerminalState.COMPLETED or run.state == RunState.RUNNING:
+        _walk_to_verifying(held, submission)
+    receipt = receipt_document(held, document, usage)
+    result = Result.objects.create(
+        run=run,
+        attempt=attempt,
+        terminal_state=str(submission.terminal_state),
+        reason_code=submission.reason_code,
+        output_contract=run.output_contract,
+        artifact_hash=document.get("artifactHash") or "",
+        evidence_hash=document.get("evidenceHash") or "",
+        canonical=canonical_bytes(dict(document)).decode(),
+        accepted_at=at,
+    )
+    Receipt.objects.create(
+        run=run,
+        attempt=attempt,
+        receipt_hash=receipt["receiptHash"],
+        journal_head=receipt["journalHead"],
+        canonical=canonical_bytes(receipt).decode(),
+        accepted_at=at,
+    )
+    _bind_artifacts(attempt, submission, result)
+    detail = {"receiptHash": receipt["receiptHash"]}
+    attempt_end(attempt, Ending(AttemptOutcome(str(submission.terminal_state)), submission.reason_code, at, detail))
+    step = Step(f"worker:{attempt.worker_id}", submission.reason_code, at, attempt, detail)
+    run_move(run, EDGES[submission.terminal_state], step)
+    if submission.terminal_state is TerminalState.COMPLETED:
+        completed_announced(run, artifact_hash=result.artifact_hash)
+    else:
+        ended_announced(run)
+
+
+def _accept_failure(held: Held, submission: Submission) -> None:
+    attempt = held.attempt
+    outcome = AttemptOutcome(str(submission.terminal_state))
+    if outcome == AttemptOutcome.TIMED_OUT and held.run.state == RunState.LEASED:
+        attempt_started(held)
+    _bind_artifacts(attempt, submission, None)
+    attempt_failed(
+        held.run,
+        attempt,
+        Ending(outcome, submission.reason_code, held.at, submission.detail),
+        actor=f"worker:{attempt.worker_id}",
+        retry_at=submission.retry_at,
+    )
+
+
+def _walk_to_verifying(held: Held, submission: Submission) -> None:
+    """Take the edges whose heartbeats never arrived."""
+    if held.run.state in {RunState.LEASED, RunState.RUNNING}:
+        attempt_verifying(held, "late_completion" if submission.execution.get("late") else "")
+
+
+def _bind_artifacts(attempt: Attempt, submission: Submission, result: Result | None) -> None:
+    ResultArtifact.objects.bulk_create(
+        ResultArtifact(
+            attempt=attempt, result=result, artifact_id=bare_hex(ref["sha256"]), kind=ref["kind"], name=ref["name"]
+        )
+        for ref in submission.artifact_refs
+    )
+
+
+def _known_answer(presented: Presented, key: str, request_hash: str) -> dict[str, Any] | None:
+    attempt = Attempt.objects.select_related("run").filter(node=presented.node, result_key=key).first()
+    if attempt is None:
+        return None
+    if attempt.result_hash != request_hash:
+        raise Refused("idempotency_conflict", "this result key was used for another submission")
+    return _answer(attempt)
+
+
+def _answer(attempt: Attempt) -> dict[str, Any]:
+    """What was answered first, from rows that do not change: the state right after, not the state of today."""
+    run = attempt.run
+    last = (
+        JournalRow.objects.filter(run=run, kind=JournalKind.TRANSITION, attempt=attempt.number).order_by("-seq").first()
+    )
+    answer = {
+        "serverTime": format_instant(attempt.finished_at or attempt.claimed_at),
+        "accepted": True,
+        "runId": run.run_id,
+        "attempt": attempt.number,
+        "terminalState": attempt.outcome,
+        "runState": last.to_state if last else run.state,
+    }
+    receipt = Receipt.objects.filter(attempt=attempt).first()
+    if receipt is not None:
+        answer["receipt"] = {
+            "schemaVersion": receipt.document["schemaVersion"],
+            "receiptHash": receipt.receipt_hash,
+            "journalHead": receipt.journal_head,
+        }
+    return answer

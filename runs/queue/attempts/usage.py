@@ -1,0 +1,104 @@
+"""Charging what attempts use: running totals that only grow, and the sums that limits and pages read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import F
+
+from runs.contract.errors import Invalid
+from runs.models import Attempt, CostSource, Run, Spend, SpendScope, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+MICRO = 1_000_000  # µUSD in a USD
+COLUMNS = {
+    "inputTokens": "input_tokens",
+    "outputTokens": "output_tokens",
+    "cacheReadTokens": "cache_read_tokens",
+    "cacheWriteTokens": "cache_write_tokens",
+    "turns": "turns",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What a worker reported so far; absent means not reported. Money in µUSD."""
+
+    counts: Mapping[str, int]
+    cost_micro_usd: int | None
+    model: str
+    duration_ms: int | None = None
+
+
+def usage_totals(reported: Mapping[str, Any] | None, *, duration_ms: int | None = None) -> Totals | None:
+    """The totals of a wire document; None without one. Invalid (`malformed`) for a negative or non-finite number."""
+    if reported is None:
+        return None
+    counts = {}
+    for name, column in COLUMNS.items():
+        value = reported.get(name)
+        if value is not None:
+            counts[column] = int(_sound(name, value))
+    cost = reported.get("costUsd")
+    return Totals(
+        counts=counts,
+        cost_micro_usd=None if cost is None else round(_sound("costUsd", cost) * MICRO),
+        model=str(reported.get("model") or ""),
+        duration_ms=duration_ms,
+    )
+
+
+def usage_record(run: Run, attempt: Attempt, totals: Totals, at: datetime) -> Usage:
+    """Raise the attempt's totals to what was reported, and the sums by the difference; a smaller total is ignored."""
+    row = Usage.objects.filter(attempt=attempt).first()
+    if row is None:
+        row = Usage(attempt=attempt, adapter=attempt.adapter, model=attempt.model)
+    tokens_before, cost_before = row.tokens, row.cost_micro_usd or 0
+    for column, value in totals.counts.items():
+        setattr(row, column, max(getattr(row, column), value))
+    if totals.cost_micro_usd is not None:
+        row.cost_micro_usd = max(cost_before, totals.cost_micro_usd)
+        row.cost_source = CostSource.REPORTED
+    if totals.duration_ms is not None:
+        row.duration_ms = max(row.duration_ms, totals.duration_ms)
+    row.model = totals.model or row.model
+    row.updated_at = at
+    row.save()
+    _spend(run, at, tokens=row.tokens - tokens_before, cost=(row.cost_micro_usd or 0) - cost_before)
+    return row
+
+
+def usage_document(row: Usage | None) -> dict[str, Any] | None:
+    """The totals as receipts and the API show them; money in USD."""
+    if row is None:
+        return None
+    return {
+        **{name: getattr(row, column) for name, column in COLUMNS.items()},
+        "durationMs": row.duration_ms,
+        "costUsd": None if row.cost_micro_usd is None else row.cost_micro_usd / MICRO,
+        "costSource": str(row.cost_source),
+        "adapter": row.adapter,
+        "model": row.model or None,
+    }
+
+
+def _spend(run: Run, at: datetime, *, tokens: int, cost: int) -> None:
+    if not tokens and not cost:
+        return
+    day = at.date()
+    for scope, key in ((SpendScope.DAY, ""), (SpendScope.SUBJECT, run.subject), (SpendScope.RUN, run.run_id)):
+        Spend.objects.get_or_create(scope=scope, key=key, day=day)
+        Spend.objects.filter(scope=scope, key=key, day=day).update(
+            cost_micro_usd=F("cost_micro_usd") + cost, tokens=F("tokens") + tokens
+        )
+
+
+def _sound(name: str, value: float) -> float:
+    if not math.isfinite(value) or value < 0:
+        raise Invalid("malformed", f"usage.{name} is negative or not a number", details={"path": f"$.usage.{name}"})
+    return value

@@ -1,0 +1,195 @@
+"""Leasing one run to one worker: a read-only probe, then one durable transaction that picks by index."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from runs.clock import now
+from runs.contract.errors import Refused
+from runs.contract.placement import Offer, resolve_adapter
+from runs.contract.spec import SPEC_VERSION, spec_value
+from runs.definitions.stored import definition_document, prompt_hash_now
+from runs.flow import RunState
+from runs.models import Attempt, Hold, PlacementClass, Run, RunSpec
+from runs.queue import ready
+from runs.queue.journal import Step, TransitionRefused, run_move
+from runs.queue.models_of_adapters import model_for
+from runs.queue.placement import OFFER_MATCHES
+from runs.transactions import write_transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MOST_CANDIDATES = 20  # per claim; what fails its test leaves the ready index, so the next claim gets further
+PREPARATION = timedelta(seconds=120)  # what an attempt gets beside the spec's time-out, for workspace and upload
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRequest:
+    """Who claims, with what offer, under which key. Identity and offer are already checked against the credential."""
+
+    offer: Offer
+    worker_id: str
+    node: str
+    worker_version: str
+    claim_key: str
+    claim_hash: str
+    spec_versions: tuple[str, ...] = (SPEC_VERSION,)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedRun:
+    """The leased attempt; ``repeated``: an earlier request with the same key leased it."""
+
+    attempt: Attempt
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """Nothing was leased, and why (`none_ready`)."""
+
+    reason: str = "none_ready"
+
+
+def run_probe(offer: Offer, *, limit: int = 1) -> int:
+    """How many runs this offer could lease now, counted up to the limit. Reads only, takes no lock."""
+    found = 0
+    for row in OFFER_MATCHES.matching(offer, ready.ready_classes()):
+        found += ready.ready_count(row, limit - found)
+        if found >= limit:
+            return limit
+    due = ready.due_classes(now())
+    return min(limit, found + sum(due[row] for row in OFFER_MATCHES.matching(offer, list(due))))
+
+
+def run_claim(request: ClaimRequest) -> ClaimedRun | Empty:
+    """Lease the first run in line that this worker can take; Empty when there is none. Returns after the commit.
+
+    The same key again returns the same attempt. An idle worker only reads. Raises Refused `worker_busy` when the
+    worker has an unfinished attempt, `idempotency_conflict` for a known key with other content.
+    """
+    known = _known_claim(request)
+    if known is not None:
+        return known
+    if SPEC_VERSION not in request.spec_versions:
+        return Empty()
+    if not run_probe(request.offer) and not _busy_run(request.worker_id):
+        return Empty()
+    with write_transaction():
+        return _claim(request)
+
+
+def _claim(request: ClaimRequest) -> ClaimedRun | Empty:
+    known = _known_claim(request)
+    if known is not None:
+        return known
+    busy = _busy_run(request.worker_id)
+    if busy:
+        raise Refused("worker_busy", f"{request.worker_id} still holds {busy}", details={"runId": busy})
+    at = now()
+    ready.due_released(at)
+    for head in _candidates(OFFER_MATCHES.matching(request.offer, ready.ready_classes())):
+        attempt = _lease(request, head, at)
+        if attempt is not None:
+            return ClaimedRun(attempt)
+    return Empty()
+
+
+def _candidates(classes: Iterable[PlacementClass]) -> Iterable[ready.Head]:
+    """Heads of the classes in the order of the line; the class of one that was not taken offers its next head."""
+    line = [(head.order, head) for row in classes if (head := ready.head_of(row, lock=True))]
+    heapq.heapify(line)
+    for _ in range(MOST_CANDIDATES):
+        if not line:
+            return
+        _, head = heapq.heappop(line)
+        yield head
+        following = ready.head_of(head.placement_class, lock=True)
+        if following is not None and following.run_pk != head.run_pk:
+            heapq.heappush(line, (following.order, following))
+
+
+def _lease(request: ClaimRequest, head: ready.Head, at: datetime) -> Attempt | None:
+    """Lease this run, or None: its exclusive key is taken (it gets the hold), or another claim won it."""
+    run = Run.objects.get(pk=head.run_pk)
+    if run.state != RunState.QUEUED or run.hold:
+        return None
+    if run.exclusive_key and Attempt.objects.filter(exclusive_key=run.exclusive_key, finished_at=None).exists():
+        _hold_exclusive(run, at)
+        return None
+    attempt = _new_attempt(request, run, head.placement_class, at)
+    try:
+        with transaction.atomic():
+            attempt.save(force_insert=True)
+            step = Step(f"worker:{request.worker_id}", "claimed", at, attempt)
+            columns: dict[str, object] = {"attempt_number": attempt.number, "fencing_token": attempt.pk}
+            if run.first_claimed_at is None:
+                columns["first_claimed_at"] = at
+            run_move(run, "claim", step, **columns)
+    except TransitionRefused:
+        return None
+    except IntegrityError:
+        # Another claim, not yet committed when we looked, took the key or leased this worker its run.
+        if busy := _busy_run(request.worker_id):
+            raise Refused("worker_busy", f"{request.worker_id} still holds {busy}", details={"runId": busy}) from None
+        if run.exclusive_key:
+            _hold_exclusive(run, at)
+        return None
+    attempt.run = run
+    return attempt
+
+
+def _hold_exclusive(run: Run, at: datetime) -> None:
+    Run.objects.filter(pk=run.pk, state=RunState.QUEUED, hold="").update(hold=Hold.EXCLUSIVE, hold_checked_at=at)
+
+
+def _new_attempt(request: ClaimRequest, run: Run, row: PlacementClass, at: datetime) -> Attempt:
+    spec = RunSpec.objects.get(run=run).document
+    adapter = resolve_adapter(request.offer, row.adapter) or row.adapter
+    liveness = settings.FACTORY.liveness_seconds
+    return Attempt(
+        run=run,
+        number=run.attempt_number + 1,
+        agent_ref=run.agent_ref,
+        worker_id=request.worker_id,
+        node=request.node,
+        worker_version=request.worker_version,
+        claimed_at=at,
+        deadline_at=first_deadline(at, spec["timeoutSeconds"]),
+        heartbeat_due_at=at + timedelta(seconds=liveness),
+        liveness_seconds=liveness,
+        adapter=adapter,
+        model=model_for(adapter, name=spec_value(spec, "model"), tier=spec_value(spec, "modelTier")),
+        def_hash=run.def_hash,
+        prompt_hash=prompt_hash_now(definition_document(run.def_hash), spec.get("promptHash", "")),
+        exclusive_key=run.exclusive_key,
+        claim_key=request.claim_key,
+        claim_hash=request.claim_hash,
+    )
+
+
+def first_deadline(claimed_at: datetime, timeout_seconds: int) -> datetime:
+    """`deadline_at` of an attempt from its claim to its start, and again from its start."""
+    return claimed_at + timedelta(seconds=timeout_seconds) + PREPARATION
+
+
+def _known_claim(request: ClaimRequest) -> ClaimedRun | None:
+    attempt = Attempt.objects.select_related("run").filter(node=request.node, claim_key=request.claim_key).first()
+    if attempt is None:
+        return None
+    if attempt.claim_hash != request.claim_hash:
+        raise Refused("idempotency_conflict", "this claim key was used for another request")
+    return ClaimedRun(attempt, repeated=True)
+
+
+def _busy_run(worker_id: str) -> str:
+    """The public id of the run that this worker holds; empty when it holds none."""
+    held = Attempt.objects.filter(worker_id=worker_id, finished_at=None).values_list("run__run_id", flat=True).first()
+    return held or ""

@@ -1,0 +1,56 @@
+"""The answer to a claim, rebuilt from rows that do not change: a lost answer is given again, to the byte."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+
+from runs.contract.instants import format_instant
+from runs.definitions.stored import definition_document, document_content, references
+from runs.models import Attempt, Document, RunSpec
+from runs.queue.claim import first_deadline
+
+
+def claim_answer(attempt: Attempt) -> dict[str, Any]:
+    """The object under ``claim``, with the instants of the first answer. Needs ``attempt.run`` loaded or loadable."""
+    run = attempt.run
+    definition = definition_document(attempt.def_hash)
+    spec = RunSpec.objects.get(run=run)
+    first_due = attempt.claimed_at + timedelta(seconds=attempt.liveness_seconds)
+    return {
+        "runId": run.run_id,
+        "attempt": attempt.number,
+        "fencingToken": attempt.token,
+        "leaseExpiresAt": format_instant(first_deadline(attempt.claimed_at, run.timeout_seconds)),
+        "heartbeatDueAt": format_instant(first_due),
+        "heartbeatEveryMs": settings.FACTORY.heartbeat_seconds * 1000,
+        "budgetLeft": budget_left(spec.document),
+        "adapter": attempt.adapter,
+        "model": attempt.model or None,
+        "specHash": run.spec_hash,
+        "spec": spec.document,
+        "definition": definition,
+        "prompt": _prompt(attempt, definition),
+        "documents": _documents(definition),
+    }
+
+
+def budget_left(spec: dict[str, Any]) -> dict[str, Any]:
+    """What the run may still spend; null means no limit. Limits arrive with the budgets of a later version."""
+    budget = spec.get("budget", {})
+    return {"usd": budget.get("usd"), "tokens": budget.get("tokens")}
+
+
+def _prompt(attempt: Attempt, definition: dict[str, Any]) -> dict[str, str] | None:
+    if not attempt.prompt_hash:
+        return None
+    text = (document_content(attempt.prompt_hash) or b"").decode()
+    return {"name": definition["prompt"]["name"], "hash": attempt.prompt_hash, "text": text}
+
+
+def _documents(definition: dict[str, Any]) -> list[dict[str, Any]]:
+    named = references(definition)
+    sizes = dict(Document.objects.filter(hash__in=[entry["hash"] for entry in named]).values_list("hash", "size_bytes"))
+    return [{**entry, "sizeBytes": sizes[entry["hash"]]} for entry in named]

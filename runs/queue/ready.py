@@ -1,0 +1,131 @@
+"""The statements of the claim, as text: each repeats the condition of its partial index literally.
+
+A bound parameter would keep SQLite from using a partial index on the first plan, so states and holds stand here as
+literals. `tests/db/queue/test_plans.py` explains each of them on a filled table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection
+
+from runs.models import PlacementClass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+DUE_BATCH = 50
+
+READY_CLASSES = """
+WITH RECURSIVE ready(class_id) AS (
+  SELECT min(placement_class_id) FROM runs_run WHERE state = 'queued' AND hold = ''
+  UNION ALL
+  SELECT (SELECT min(placement_class_id) FROM runs_run
+          WHERE state = 'queued' AND hold = '' AND placement_class_id > ready.class_id)
+  FROM ready WHERE ready.class_id IS NOT NULL
+)
+SELECT class_id FROM ready WHERE class_id IS NOT NULL
+"""
+HEAD = """
+SELECT id, rank_at FROM runs_run
+WHERE state = 'queued' AND hold = '' AND placement_class_id = %s
+ORDER BY rank_at, id LIMIT 1
+"""
+COUNT = """
+SELECT count(*) FROM (SELECT 1 FROM runs_run
+WHERE state = 'queued' AND hold = '' AND placement_class_id = %s LIMIT %s) AS counted
+"""
+DUE = """
+SELECT id, placement_class_id FROM runs_run
+WHERE state = 'queued' AND hold = 'backoff' AND available_at <= %s
+ORDER BY available_at LIMIT %s
+"""
+RELEASE_DUE = """
+UPDATE runs_run SET hold = '', available_at = NULL, hold_checked_at = NULL
+WHERE id = %s AND state = 'queued' AND hold = 'backoff' AND available_at <= %s
+"""
+KEY_WAITERS = """
+UPDATE runs_run SET hold = '', hold_checked_at = NULL
+WHERE state = 'queued' AND hold = 'exclusive' AND exclusive_key = %s
+"""
+HELD_OLDEST = """
+SELECT id FROM runs_run
+WHERE state = 'queued' AND NOT (hold = '') AND hold_checked_at <= %s
+ORDER BY hold_checked_at LIMIT %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The run that is first in its class."""
+
+    run_pk: int
+    rank_at: datetime
+    placement_class: PlacementClass
+
+    @property
+    def order(self) -> tuple[Any, int]:
+        """Where it stands among the heads of all classes: rank, then age."""
+        return (self.rank_at, self.run_pk)
+
+
+def ready_classes() -> list[PlacementClass]:
+    """The classes that have ready runs, one index seek each."""
+    return _classes([pk for (pk,) in _rows(READY_CLASSES)])
+
+
+def due_classes(at: datetime) -> dict[PlacementClass, int]:
+    """The classes of the first due retries, with how many of those each has; nothing is released."""
+    found = [class_pk for _, class_pk in _rows(DUE, [at, DUE_BATCH])]
+    return {row: found.count(row.pk) for row in _classes(sorted(set(found)))}
+
+
+def head_of(row: PlacementClass, *, lock: bool) -> Head | None:
+    """The first ready run of the class; with ``lock``, on PostgreSQL, the first that no other claim has locked."""
+    skip = " FOR UPDATE SKIP LOCKED" if lock and connection.vendor == "postgresql" else ""
+    found = _rows(HEAD + skip, [row.pk])
+    return Head(found[0][0], found[0][1], row) if found else None
+
+
+def ready_count(row: PlacementClass, limit: int) -> int:
+    """How many ready runs the class has, counted up to the limit."""
+    return int(_rows(COUNT, [row.pk, limit])[0][0])
+
+
+def due_released(at: datetime) -> int:
+    """Release due retries, at most a batch; how many. A row that another transaction released is left out."""
+    released = 0
+    with connection.cursor() as cursor:
+        for pk, _ in _rows(DUE, [at, DUE_BATCH]):
+            cursor.execute(RELEASE_DUE, [pk, at])
+            released += cursor.rowcount
+    return released
+
+
+def key_released(exclusive_key: str) -> int:
+    """Make the queued runs that wait for this exclusive key ready; how many."""
+    if not exclusive_key:
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute(KEY_WAITERS, [exclusive_key])
+        return int(cursor.rowcount)
+
+
+def held_oldest(before: datetime, limit: int) -> list[int]:
+    """Keys of the held runs whose hold was looked at longest ago, and not after ``before``."""
+    return [pk for (pk,) in _rows(HELD_OLDEST, [before, limit])]
+
+
+def _classes(keys: list[int]) -> list[PlacementClass]:
+    if not keys:
+        return []
+    return list(PlacementClass.objects.filter(pk__in=keys).order_by("pk"))
+
+
+def _rows(statement: str, parameters: Sequence[int | datetime] = ()) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, list(parameters))
+        return list(cursor.fetchall())

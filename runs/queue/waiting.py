@@ -1,0 +1,117 @@
+"""Why a run is waiting: one code and one sentence for every queued run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runs.contract.placement import Offer, Requirement, missing
+from runs.flow import RunState
+from runs.models import Attempt, Hold, Run
+from runs.queue.placement import class_requirement
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """One live worker: what it offers and whether it holds a run."""
+
+    worker_id: str
+    offer: Offer
+    is_busy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why a run does not go on; ``until`` is known for a backoff only."""
+
+    code: str
+    text: str
+    since: datetime | None
+    until: datetime | None = None
+
+
+Provider = Callable[[], Sequence[Capacity]]
+_provider: list[Provider] = []
+
+
+def register_capacity(provider: Provider) -> None:
+    """Have live workers asked of ``provider``; the registry of workers registers itself here at start."""
+    _provider[:] = [provider]
+
+
+def capacities() -> Sequence[Capacity]:
+    """The live workers now; empty while nobody registered."""
+    return _provider[0]() if _provider else ()
+
+
+def run_waiting(run: Run, workers: Sequence[Capacity] | None = None) -> Waiting | None:
+    """Why this run waits; None unless it is proposed, approved or queued.
+
+    ``workers``: the live workers, for a caller that asks for many runs; None asks the registry. One read at most
+    beside the run's class.
+    """
+    if run.state in {RunState.PROPOSED, RunState.APPROVED}:
+        return Waiting("awaiting_approval", "waits for an approval", run.created_at)
+    if run.state != RunState.QUEUED:
+        return None
+    if run.hold == Hold.BACKOFF:
+        return Waiting("backoff", "failed and is tried again after a pause", run.queued_at, run.available_at)
+    if run.hold == Hold.EXCLUSIVE:
+        return Waiting("exclusive", _exclusive_text(run), run.queued_at)
+    if run.hold:
+        return Waiting(run.hold, "has spent its budget", run.queued_at)
+    return _placed(run, capacities() if workers is None else workers)
+
+
+def _placed(run: Run, workers: Sequence[Capacity]) -> Waiting:
+    if run.placement_class is None:
+        return Waiting("next_in_line", "waits for its turn", run.queued_at)
+    requirement = class_requirement(run.placement_class)
+    fitting = [worker for worker in workers if missing(worker.offer, requirement) is None]
+    if not fitting:
+        return Waiting("unplaceable", _nearest(requirement, workers), run.queued_at)
+    if all(worker.is_busy for worker in fitting):
+        word = "worker" if len(fitting) == 1 else "workers"
+        return Waiting("no_free_worker", f"{len(fitting)} fitting {word}, all busy", run.queued_at)
+    return Waiting("next_in_line", "the next free worker takes it", run.queued_at)
+
+
+def _nearest(requirement: Requirement, workers: Sequence[Capacity]) -> str:
+    """What the worker that lacks least would need. Of those that lack one thing each, the first by id."""
+    if not workers:
+        return "no worker is running; start one with: manage.py work"
+    worker = min(workers, key=lambda each: (_lacks(each.offer, requirement), each.worker_id))
+    return f"nearest worker {worker.worker_id} lacks {missing(worker.offer, requirement)}"
+
+
+def _lacks(offer: Offer, requirement: Requirement) -> int:
+    """How many of the requirement's parts the offer lacks."""
+    parts = [
+        Requirement(requirement.adapter, "", {}),
+        *(Requirement("any", "", {key: value}) for key, value in requirement.labels.items()),
+        Requirement("any", requirement.workspace_kind),
+        Requirement("any", "", repository=requirement.repository),
+    ]
+    lenient = Offer(
+        labels=offer.labels,
+        adapters=offer.adapters,
+        any_adapter=offer.any_adapter or "any",
+        adapter_override=offer.adapter_override,
+        workspace_kinds=offer.workspace_kinds | {""},
+        repositories=offer.repositories,
+    )
+    exact_any = requirement.adapter == "any" and not offer.any_adapter and not offer.adapter_override
+    return exact_any + sum(missing(lenient, part) is not None for part in parts)
+
+
+def _exclusive_text(run: Run) -> str:
+    holder = (
+        Attempt.objects.filter(exclusive_key=run.exclusive_key, finished_at=None)
+        .values_list("run__run_id", flat=True)
+        .first()
+    )
+    return f"waits until {holder} has ended on {run.exclusive_key}" if holder else f"waits for {run.exclusive_key}"
