@@ -24,6 +24,6 @@ def prepare(say: Callable[[str], None], url: str) -> None:
     periodic_sync()
     if bootstrap_admin(settings.FACTORY.home, url):
         say(f"made the first admin and token: {settings.FACTORY.home / 'admin.json'}")
-    from workers.services.credentials import bootstrap_credential
+    from workers.services.credential_file import bootstrap_credential
 
-    bootstrap_credential()
+    bootstrap_credential(url)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
@@ -49,6 +49,32 @@ def credential_write(issued: Issued, *, path: Path, url: str) -> None:
             "adapterOverride": allowed.adapter_override,
         },
     }
+    _replace(path, content)
+
+
+def bootstrap_credential(url: str | None = None) -> Path:
+    """The file of the node ``local``, which may claim everything and does not expire; made on the first call.
+
+    Called by every start, with the address that it serves (default: the configured one), which the file follows. Once
+    the node exists no token is made, also when its file was moved or its token revoked.
+    """
+    path = credential_path(LOCAL_NODE)
+    address = url or settings.FACTORY.base_url
+    if not Credential.objects.filter(node=LOCAL_NODE).exists():
+        issued = credential_issue(node=LOCAL_NODE, allowed=EVERYTHING, life=None, actor=BOOTSTRAP_ACTOR)
+        credential_write(issued, path=path, url=address)
+    elif path.exists():
+        _follow(path, address)
+    return path
+
+
+def _follow(path: Path, url: str) -> None:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content.get("url") != url:
+        _replace(path, {**content, "url": url})
+
+
+def _replace(path: Path, content: dict[str, Any]) -> None:
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -61,15 +87,3 @@ def credential_write(issued: Issued, *, path: Path, url: str) -> None:
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
-
-
-def bootstrap_credential() -> Path:
-    """The file of the node ``local``, which may claim everything and does not expire; made on the first call.
-
-    Called by every start; once the node exists nothing is made, also when its file was moved or its token revoked.
-    """
-    path = credential_path(LOCAL_NODE)
-    if not Credential.objects.filter(node=LOCAL_NODE).exists():
-        issued = credential_issue(node=LOCAL_NODE, allowed=EVERYTHING, life=None, actor=BOOTSTRAP_ACTOR)
-        credential_write(issued, path=path, url=settings.FACTORY.base_url)
-    return path

@@ -16,6 +16,7 @@ from django.db.models import Q
 from runs.clock import now
 from runs.contract.errors import Invalid, NotFound, Refused
 from runs.contract.ids import NODE_PATTERN
+from runs.queue.attempts.release import attempt_release_node
 from workers.allowances import Allowances, allowances_check, widened, with_defaults
 from workers.models import Credential, CredentialToken
 from workers.models.credential import DISPLAYED_CHARACTERS
@@ -104,6 +105,8 @@ def credential_revoke(*, node: str, prefix: str | None, actor: str) -> int:
                 f"node {node} has no valid token{f' {prefix}…' if prefix else ''}; see: manage.py credentials list"
             )
             raise NotFound("unknown_token", message)
+        if not valid.exists():
+            attempt_release_node(node)
     return count
 
 

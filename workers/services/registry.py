@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
 from runs.clock import now
 from runs.contract.canonical import document_hash
 from runs.contract.errors import Refused
+from workers.liveness import liveness
 from workers.models import Worker
 
 if TYPE_CHECKING:
@@ -37,11 +37,6 @@ class Boot:
     blocked_reason: str = ""
     quarantined: int = 0
     clock: datetime | None = None  # what the worker's clock showed when it sent this
-
-
-def liveness() -> timedelta:
-    """How long a silent worker counts as alive."""
-    return timedelta(seconds=settings.FACTORY.liveness_seconds)
 
 
 def worker_hello(boot: Boot) -> Worker:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runs.contract.instants import parse_instant
-from workers.allowances import offer_check
+from runs.queue.attempts.release import attempt_release_worker
+from workers.allowances import NODE_LABEL, offer_check
 from workers.services.credentials import allowances_of
 from workers.services.registry import Boot, worker_bye, worker_hello
 from workers.wire.answers import answer
@@ -23,12 +24,13 @@ OFFER_KEYS = ("labels", "adapters", "anyAdapter", "adapterOverride", "workspaceK
 
 
 def offered(caller: Caller, body: Mapping[str, Any]) -> dict[str, Any]:
-    """The offer of a hello or claim in its wire form, within the credential.
+    """The offer of a hello or claim in its wire form, within the credential, with the label that the server adds.
 
     Raises ``Refused`` (``capability_escalation``) before anything is stored.
     """
-    offer = {key: body.get(key) for key in OFFER_KEYS}
+    offer: dict[str, Any] = {key: body.get(key) for key in OFFER_KEYS}
     offer_check(node=caller.node, allowed=allowances_of(caller.token.credential), offer=offer)
+    offer["labels"] = {**offer["labels"], NODE_LABEL: caller.node}
     return offer
 
 
@@ -59,4 +61,5 @@ def bye(request: HttpRequest, caller: Caller, body: Mapping[str, Any]) -> HttpRe
     """Mark this boot stopped; an attempt that it still holds becomes due now."""
     del request
     worker_bye(worker_id=caller.worker_id, reason=body["reason"])
+    attempt_release_worker(caller.worker_id)
     return answer({})

@@ -31,6 +31,8 @@ from workers.wire.policy import trusted_proxies
 from workers.wire.transport import peer_address, tls_check
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from django.http import HttpRequest
 
 log = structlog.get_logger(__name__)
@@ -92,14 +94,15 @@ def authenticated(request: HttpRequest) -> CredentialToken:
     address = peer_address(request)
     token = _token(request, address)
     at = now()
-    state = token_state(token, at)
-    if state is TokenState.REVOKED:
-        raise Refused("credential_revoked", f"this token of {token.credential.node} was revoked")
-    if state is TokenState.EXPIRED:
-        raise Refused("credential_expired", f"this token of {token.credential.node} has expired")
+    _state_check(token, at)
     limits.request_rate.take(token.credential_id)
     token_used(token, address=address, at=at)
     return token
+
+
+def still_valid(token: CredentialToken) -> None:
+    """Let a held request go on whose token is still valid now; raises the 401s like ``authenticated``."""
+    _state_check(CredentialToken.objects.select_related("credential").get(pk=token.pk), now())
 
 
 def idempotency_key(request: HttpRequest) -> str:
@@ -109,6 +112,14 @@ def idempotency_key(request: HttpRequest) -> str:
         return str(uuid.UUID(text))
     except ValueError:
         raise Invalid("malformed", "the header Idempotency-Key has to be a UUID") from None
+
+
+def _state_check(token: CredentialToken, at: datetime) -> None:
+    state = token_state(token, at)
+    if state is TokenState.REVOKED:
+        raise Refused("credential_revoked", f"this token of {token.credential.node} was revoked")
+    if state is TokenState.EXPIRED:
+        raise Refused("credential_expired", f"this token of {token.credential.node} has expired")
 
 
 def _token(request: HttpRequest, address: str) -> CredentialToken:

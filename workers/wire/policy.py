@@ -8,26 +8,32 @@ from django.conf import settings
 
 from runs.contract.stamp import VERSION
 from runs.contract.wire import CLAIM_WAIT
+from runs.policy import policy
 
 MIN_WORKER_VERSION = "0.1.0"  # the oldest worker that this server still leases runs to
-GIT_AUTHOR = {"name": "factory", "email": "factory@users.noreply.github.com"}  # of commits; a worker has no policy
-WAIT_SLOTS = 64  # requests that one web process holds at once, claims and heartbeats together
-TRUSTED_PROXIES: tuple[str, ...] = ()  # addresses or networks whose X-Forwarded-Proto counts
+GIT_NAME = "factory"  # author of commits where the policy names none
+GIT_EMAIL = "factory@users.noreply.github.com"
 
 
 def wait_slots() -> int:
     """How many requests this process may hold; it has sixteen threads more than this."""
-    return WAIT_SLOTS
+    return policy().web.wait_slots
 
 
 def trusted_proxies() -> tuple[str, ...]:
     """Whose word about the scheme counts; nobody's unless the operators say so."""
-    return TRUSTED_PROXIES
+    return policy().web.trusted_proxies
 
 
 def claim_wait_limit() -> float:
     """Seconds that a claim may be held: 25, or a third of the liveness if that is less."""
     return min(CLAIM_WAIT, settings.FACTORY.liveness_seconds / 3)
+
+
+def git_author() -> dict[str, str]:
+    """Who makes the commits of agents; a worker has no policy and learns it here."""
+    author = policy().git
+    return {"name": author.name or GIT_NAME, "email": author.email or GIT_EMAIL}
 
 
 def rules() -> dict[str, Any]:
@@ -38,5 +44,5 @@ def rules() -> dict[str, Any]:
         "maxWaitSeconds": claim_wait_limit(),
         "minWorkerVersion": MIN_WORKER_VERSION,
         "serverVersion": VERSION,
-        "git": GIT_AUTHOR,
+        "git": git_author(),
     }

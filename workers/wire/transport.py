@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 from typing import TYPE_CHECKING
 
@@ -46,4 +47,8 @@ def _address(text: str) -> Address | None:
 
 
 def _within(peer: Address, networks: Iterable[str]) -> bool:
-    return any(peer in ipaddress.ip_network(network, strict=False) for network in networks)
+    for network in networks:
+        with contextlib.suppress(ValueError):  # what is no address is nobody's
+            if peer in ipaddress.ip_network(network, strict=False):
+                return True
+    return False

@@ -137,6 +137,10 @@ def test_the_first_start_leaves_one_file_that_only_its_owner_reads():
     before = path.read_text()
     bootstrap_credential()
     assert path.read_text() == before
+    bootstrap_credential("http://127.0.0.1:9999")
+    moved = json.loads(path.read_text())
+    assert (moved["url"], moved["token"]) == ("http://127.0.0.1:9999", content["token"])
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert CredentialToken.objects.count() == 1
 
 

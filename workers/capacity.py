@@ -1,0 +1,21 @@
+"""What the kernel is told about live workers, to say why a run waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runs.contract.placement import offer_of
+from runs.queue.waiting import Capacity
+from workers.liveness import WorkerState
+from workers.selectors.workers import live_workers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def capacities() -> Sequence[Capacity]:
+    """Every worker that is neither stopped nor lost; only an idle one counts as free. Two queries."""
+    return [
+        Capacity(row.worker_id, offer_of(row.offer), is_busy=row.state is not WorkerState.IDLE)
+        for row in live_workers()
+    ]
