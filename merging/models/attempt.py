@@ -26,6 +26,7 @@ class MergeAttempt(models.Model):
     landed_sha = models.CharField(max_length=40, default="", blank=True)
     actor = models.CharField(max_length=200, default="", blank=True)
     sent_at = models.DateTimeField(null=True)
+    memory = models.JSONField(default=dict)  # what the write remembers between its read-backs
     at = models.DateTimeField()
 
     class Meta:

@@ -30,9 +30,13 @@ class MergeFlow(FlowRow):
     verdict = models.CharField(max_length=16, default="", blank=True)
     verdict_reason = models.CharField(max_length=32, default="", blank=True)
     verdict_head = models.CharField(max_length=40, default="", blank=True)
+    verdict_base_sha = models.CharField(max_length=40, default="", blank=True)
     verdict_at = models.DateTimeField(null=True)
     held_reason = models.CharField(max_length=32, default="", blank=True)
-    refused_head = models.CharField(max_length=40, default="", blank=True)  # head refused although it was ready
+    refused_head = models.CharField(max_length=40, default="", blank=True)  # head of an uncounted "not ready"
+    retry_at = models.DateTimeField(null=True)  # no merge call before; null: no counted retry rests
+    asked_verdict = models.CharField(max_length=16, default="", blank=True)  # when the open question was asked
+    asked_base_sha = models.CharField(max_length=40, default="", blank=True)
     landed_sha = models.CharField(max_length=40, default="", blank=True)
     looks = models.PositiveIntegerField(default=0)  # looks in this state, for the first short intervals
 

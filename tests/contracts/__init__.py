@@ -1,0 +1,1 @@
+"""GitHub's published contract, and functions that hold requests, answers and documents against it."""
