@@ -47,7 +47,8 @@ def test_the_same_key_is_added_once():
     assert Outbox.objects.count() == 1
 
 
-def test_what_the_consumer_observed_is_kept(seen):
+@pytest.mark.usefixtures("seen")
+def test_what_the_consumer_observed_is_kept():
     add("k")
     assert dispatch.outbox_pass() == 1
     row = Outbox.objects.get()
@@ -105,7 +106,8 @@ def test_a_claimed_row_is_left_alone_until_its_claim_ends(seen):
     assert deliveries[0].repeated
 
 
-def test_a_topic_without_consumer_waits(seen):
+@pytest.mark.usefixtures("seen")
+def test_a_topic_without_consumer_waits():
     outbox_add(topic="nobody", key="k", stream="s", payload={})
     assert dispatch.outbox_pass() == 0
     assert Outbox.objects.get().tries == 0

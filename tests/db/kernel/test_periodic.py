@@ -33,7 +33,8 @@ def test_a_due_pass_runs_once_and_is_due_again_after_its_interval(ran):
     assert row.ended_at is not None
 
 
-def test_a_pass_that_raises_says_so_on_its_row_and_is_due_again(ran):
+@pytest.mark.usefixtures("ran")
+def test_a_pass_that_raises_says_so_on_its_row_and_is_due_again():
     assert periodic.periodic_run("bad") is True
     row = PeriodicTask.objects.get(name="bad")
     assert "disk full" in row.error
@@ -42,7 +43,8 @@ def test_a_pass_that_raises_says_so_on_its_row_and_is_due_again(ran):
     assert periodic.periodic_run("bad") is True
 
 
-def test_two_consumers_that_saw_the_same_due_date_start_a_pass_once(ran):
+@pytest.mark.usefixtures("ran")
+def test_two_consumers_that_saw_the_same_due_date_start_a_pass_once():
     """RU-H16: of two starts that saw one due date, one moves it."""
     row = PeriodicTask.objects.get(name="good")
     moved = [
@@ -61,7 +63,8 @@ def test_a_nudged_pass_runs_at_once_and_keeps_its_schedule(ran):
     assert PeriodicTask.objects.get(name="good").due_at == before
 
 
-def test_overdue_passes_are_found_and_rows_of_unknown_passes_go(ran):
+@pytest.mark.usefixtures("ran")
+def test_overdue_passes_are_found_and_rows_of_unknown_passes_go():
     PeriodicTask.objects.create(name="gone", interval_seconds=1, due_at=now())
     periodic.periodic_sync()
     assert set(periodic.periodic_due()) == {"good", "bad"}

@@ -71,24 +71,21 @@ def state(value: str, kind: Kind = Kind.AUTOMATIC) -> State:
 
 
 START = Edge("begin", (), "a", "begun", ("x",))
+A, B, Z = state("a"), state("b"), state("z", Kind.TERMINAL)
+
+
+def go(sources: tuple[str, ...], target: str, event: str = "e") -> Edge:
+    return Edge("go", sources, target, event, ("x",))
 
 
 @pytest.mark.parametrize(
     ("states", "edges", "says"),
     [
-        ([state("a"), state("z", Kind.TERMINAL)], [START, Edge("go", ("a",), "q", "e", ("x",))], "unknown states"),
-        ([state("a"), state("z", Kind.TERMINAL)], [START, Edge("go", ("z",), "a", "e", ("x",))], "terminal"),
-        (
-            [state("a"), state("b"), state("z", Kind.TERMINAL)],
-            [START, Edge("go", ("a",), "z", "e", ("x",))],
-            "unreachable",
-        ),
-        ([state("a"), state("z", Kind.TERMINAL)], [START, Edge("go", (), "z", "e", ("x",))], "no way out"),
-        (
-            [state("z", Kind.TERMINAL)],
-            [Edge("go", (), "z", "e", ("x",)), Edge("go", (), "z", "f", ("x",))],
-            "used twice",
-        ),
+        ([A, Z], [START, go(("a",), "q")], "unknown states"),
+        ([A, Z], [START, go(("z",), "a")], "terminal"),
+        ([A, B, Z], [START, go(("a",), "z")], "unreachable"),
+        ([A, Z], [START, go((), "z")], "no way out"),
+        ([Z], [go((), "z"), go((), "z", "f")], "used twice"),
     ],
 )
 def test_a_table_that_contradicts_itself_is_refused_by_name(states, edges, says):
