@@ -56,7 +56,8 @@ class Copilot:
             return Pending.UNKNOWN
         if any(self.matches(request.login, request.typename) for request in requests.items):
             return Pending.YES
-        return Pending.NO if requests.complete else Pending.UNKNOWN
+        hidden = any(request.login is None for request in requests.items)  # an older server names no bots
+        return Pending.NO if requests.complete and not hidden else Pending.UNKNOWN
 
     def counts(self, review: Review) -> bool:
         """Whether the review speaks for a commit; a dismissed or pending one does not."""

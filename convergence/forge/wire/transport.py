@@ -23,7 +23,7 @@ from runs.contract.tokens import Token
 
 MOST_REDIRECTS = 3
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-REPEATABLE_REDIRECTS = frozenset({307, 308})  # those that let a write be sent again as it was
+MOVED = frozenset({301, 307, 308})  # how renamed repositories answer; a write is sent again there as it was
 CHUNK_BYTES = 64 * 1024
 POOL_SIZE = 8  # at most this many requests of one process are in flight
 
@@ -88,13 +88,13 @@ class Transport:
                     f"the forge redirects to another host ({target.netloc or 'none'}), which is not followed",
                     details={"status": exchange.status},
                 )
-            if method != "GET" and exchange.status not in REPEATABLE_REDIRECTS:
+            if method != "GET" and exchange.status not in MOVED:
                 raise Permanent(
                     "forge_redirect_refused",
                     f"the forge answers a write with {exchange.status}, which does not let it be repeated",
                     details={"status": exchange.status},
                 )
-            if exchange.status in (301, 307, 308):
+            if exchange.status in MOVED:
                 moved_to = target.geturl()
             url, params = target.geturl(), None
         raise Permanent("forge_redirect_refused", f"more than {MOST_REDIRECTS} redirects")

@@ -41,11 +41,14 @@ class RequestReview:
 
     def observe(self, client: ForgeClient, memory: dict[str, Any], *, sent: bool) -> Observed | None:
         """``already_pending`` before a try, ``requested`` after one; the events known before it do not count."""
-        answer = client.query(review_requests(dialect_of(client)), {"id": self.target.node_id})
+        dialect = dialect_of(client)
+        answer = client.query(review_requests(dialect), {"id": self.target.node_id})
         pull = answer.data.get("p0")
         if pull is None or answer.errors:
             raise alias_error(answer.errors[0]) if answer.errors else _unread()
         asked = [parsing.review_request(node) for node in pull["reviewRequests"]["nodes"] if node]
+        if not dialect.bot_reviewers:
+            asked += self._asked_by_rest(client)
         if any(self._is_me(request) for request in asked):
             return Observed("requested" if sent else "already_pending", {"shown": "pending", **self._way(memory)})
         events = [parsing.timeline_event(node) for node in pull["timelineItems"]["nodes"] if node]
@@ -83,6 +86,11 @@ class RequestReview:
             return Observed("ignored", {"ways": list(self.ways)})
         memory.update({"way": way, "accepted": False, "looks": 0})
         return Observed("unseen", again_after=0.0, memory=memory)
+
+    def _asked_by_rest(self, client: ForgeClient) -> list[ReviewRequest]:
+        """Return the pending reviewers of an older server, whose queries hide bots."""
+        users = client.rest("GET", f"{self.target.pull_path}/requested_reviewers").body["users"]
+        return [ReviewRequest(login=user["login"], typename=user.get("type", "User")) for user in users]
 
     def _way(self, memory: Mapping[str, Any]) -> dict[str, str]:
         return {"way": self.ways[min(int(memory.get("way", 0)), len(self.ways) - 1)]}

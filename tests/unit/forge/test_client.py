@@ -67,9 +67,10 @@ def test_a_renamed_repository_is_followed_and_noted(serve):
     assert answer.moved_to == f"{stub.url}/repositories/7"
 
 
-def test_a_write_is_repeated_only_by_a_redirect_that_keeps_it(serve):
+@pytest.mark.parametrize(("kept", "lost"), [(301, 302), (307, 303), (308, 302)])
+def test_a_write_is_sent_again_only_to_where_the_thing_has_moved(serve, kept, lost):
     def script(request):
-        status = {"/kept": 307, "/lost": 302}.get(request.path)
+        status = {"/kept": kept, "/lost": lost}.get(request.path)
         return Reply(status=status, headers={"Location": "/there"}) if status else Reply(status=201, body={"ok": 1})
 
     stub = serve(script)

@@ -84,7 +84,8 @@ def test_nobody_else_is(login, typename):
         (Listing((), True, 0), Pending.NO),
         (Listing((), False, 1), Pending.UNKNOWN),
         (Listing((ReviewRequest("Copilot", "Bot"),), False, 2), Pending.YES),
-        (Listing((ReviewRequest("ada", "User"), ReviewRequest(None, "")), True, 2), Pending.NO),
+        (Listing((ReviewRequest("ada", "User"),), True, 1), Pending.NO),
+        (Listing((ReviewRequest("ada", "User"), ReviewRequest(None, "")), True, 2), Pending.UNKNOWN),
     ],
 )
 def test_a_request_is_pending_only_if_it_is_seen_and_absent_only_if_all_were_read(requests, expected):
