@@ -70,6 +70,10 @@ class ForgeClient:
             body_bytes=config.body_bytes,
         )
 
+    def close(self) -> None:
+        """Close the connections that are kept open; the client stays usable."""
+        self._transport.close()
+
     def credential_id(self) -> str:
         """Return the id under which records name the credential in use."""
         return self.config.tokens.token().credential_id

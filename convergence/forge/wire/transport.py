@@ -99,6 +99,13 @@ class Transport:
             url, params = target.geturl(), None
         raise Permanent("forge_redirect_refused", f"more than {MOST_REDIRECTS} redirects")
 
+    def close(self) -> None:
+        """Close the connections that are kept open; the next request opens new ones."""
+        with self._lock:
+            if self._session is not None:
+                self._session.close()
+                self._session = None
+
     def _once(
         self,
         method: str,

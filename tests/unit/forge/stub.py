@@ -105,6 +105,7 @@ class Stub:
         self.script = script
         self.requests: list[Request] = []
         self.errors: list[BaseException] = []
+        self.clients: list[ForgeClient] = []
         self._server = _Server(self)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         self._thread.start()
@@ -114,6 +115,8 @@ class Stub:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def close(self) -> None:
+        for client in self.clients:
+            client.close()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(5)
@@ -141,7 +144,7 @@ def client_of(
 ) -> ForgeClient:
     """A client of the stub; its pauses are noted in ``pauses`` instead of slept."""
     noted = [] if pauses is None else pauses
-    return ForgeClient(
+    client = ForgeClient(
         ForgeConfig(
             api_url=stub.url,
             graphql_url=f"{stub.url}/graphql",
@@ -155,3 +158,5 @@ def client_of(
         guard=lambda: None,
         sleep=noted.append,
     )
+    stub.clients.append(client)
+    return client
