@@ -29,6 +29,7 @@ class PullRequest(models.Model):
     root = models.CharField(max_length=250)
     missing_count = models.PositiveIntegerField(default=0)  # explicit not-found answers, or gone heads, in a row
     missing_since = models.DateTimeField(null=True)
+    looked_at = models.DateTimeField(null=True)  # when a person last asked for a look
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 

@@ -1,0 +1,1 @@
+"""Pure decisions of the convergence flow: facts in, an answer out; no database, no clock, no network."""

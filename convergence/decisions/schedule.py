@@ -1,0 +1,71 @@
+"""When the next look comes, and when a reviewer may be asked again."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from convergence.flow import ConvergenceState as S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+RELOOK = timedelta(seconds=15)  # for want of facts, twice, then the flow goes on without them
+RELOOK_MAX = 2
+EFFECT_RELOOK = timedelta(seconds=5)  # while the product's own replies are under way
+EFFECT_PATIENCE = timedelta(minutes=5)  # then the gate judges what it sees
+HUSK_DELAYS = (timedelta(seconds=30), timedelta(seconds=120))
+NUDGE_FLOOR = timedelta(seconds=60)  # never two requests to one reviewer within it, whatever the head
+MISSING_TIMES = 3
+MISSING_FOR = timedelta(minutes=10)
+POLL_SPREAD = 0.1
+HUSK_SPREAD = 0.2
+HUMAN_POLLS = 5  # a question is looked at every fifth poll
+PENDING_OUTCOME = ""
+FAILED_OUTCOME = "failed"
+
+
+def spread(pause: timedelta, share: float) -> timedelta:
+    """The pause, longer or shorter by up to ``share`` of it, so that rows do not march in step."""
+    return pause * (1 + random.uniform(-share, share))  # noqa: S311  # spreading load is no secret
+
+
+def poll_pause(state: str, poll_seconds: int) -> timedelta:
+    """How long until the next look at a row that waits in this state."""
+    polls = HUMAN_POLLS if state == S.AWAIT_ANSWER else 1
+    return spread(timedelta(seconds=poll_seconds * polls), POLL_SPREAD)
+
+
+def husk_pause(retries_before: int) -> timedelta:
+    """How long a husk waits for its next start: 30 s, then 120 s, each ± 20 %."""
+    return spread(HUSK_DELAYS[min(retries_before, len(HUSK_DELAYS) - 1)], HUSK_SPREAD)
+
+
+def gone(count: int, since: datetime | None, now: datetime) -> bool:
+    """Whether explicit not-found answers have come often and long enough to believe them."""
+    return count >= MISSING_TIMES and since is not None and now - since >= MISSING_FOR
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One earlier request to this reviewer."""
+
+    head: str
+    at: datetime
+    outcome: str
+
+
+def nudge_due(earlier: Iterable[Asked], *, head: str, now: datetime, window: timedelta) -> bool:
+    """Whether the reviewer may be asked for a review of ``head`` now.
+
+    Not within the window of the last request for the same head (one that never left does not count), for a new head
+    at once, yet never twice within a minute.
+    """
+    for asked in earlier:
+        if now - asked.at < NUDGE_FLOOR:
+            return False
+        if asked.head == head and asked.outcome != FAILED_OUTCOME and now - asked.at < window:
+            return False
+    return True

@@ -1,0 +1,93 @@
+"""The client to the forge and the people of a repository, built from settings and policy."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from convergence.forge.client import ForgeClient
+from convergence.forge.config import ForgeConfig
+from convergence.forge.facts import PullRef
+from convergence.forge.singles import viewer
+from convergence.reviewers.registry import build_reviewers
+from convergence.trust import People
+from runs.clock import now
+from runs.contract.errors import FactoryError
+from runs.contract.stamp import VERSION
+from runs.contract.tokens import TokenSource
+from runs.policy import policy
+
+if TYPE_CHECKING:
+    from convergence.models import PullRequest
+
+_log = logging.getLogger(__name__)
+_lock = threading.Lock()
+_clients: dict[tuple[object, ...], ForgeClient] = {}
+_logins: dict[tuple[str, str], str] = {}
+
+
+def forge_client() -> ForgeClient:
+    """The one client of this process for the present settings."""
+    config = settings.FACTORY
+    largest = policy().forge.max_batch
+    key = (config.github_api_url, config.github_graphql_url, config.github_server_url, config.forge_tokens, largest)
+    with _lock:
+        if key not in _clients:
+            stated = {"GITHUB_TOKEN": config.forge_tokens[0]} if config.forge_tokens else None
+            _clients[key] = ForgeClient(
+                ForgeConfig(
+                    api_url=config.github_api_url,
+                    graphql_url=config.github_graphql_url,
+                    server_url=config.github_server_url,
+                    tokens=TokenSource(config.github_server_url, stated),
+                    version=VERSION,
+                    max_batch=largest,
+                ),
+                now=now,
+            )
+        return _clients[key]
+
+
+def own_login(client: ForgeClient) -> str:
+    """The login behind the token, asked once for each credential; blank while it is not known."""
+    try:
+        key = (client.config.api_url, client.credential_id())
+        if key not in _logins:
+            _logins[key] = viewer(client).login
+        return _logins[key]
+    except FactoryError as error:
+        _log.info("the own login is not known: %s", error.message)
+        return ""
+
+
+def people_of(repository: str, *, own: str = "") -> People:
+    """Whose words count in ``owner/repo`` under the policy in force."""
+    current = policy()
+    return People(
+        reviewers=build_reviewers(
+            [{"name": each.name, "adapter": each.adapter} for each in current.reviewers_for(repository)]
+        ),
+        associations=frozenset(current.trust.associations),
+        authors=frozenset(login.lower() for login in current.trust.authors),
+        blocked=frozenset(login.lower() for login in current.trust.blocked),
+        own=own,
+    )
+
+
+def pull_ref(pull: PullRequest) -> PullRef:
+    """How the pull request is asked for: by node id, so that a rename changes nothing."""
+    return PullRef(
+        owner=pull.repository.owner,
+        name=pull.repository.name,
+        number=pull.number,
+        node_id=pull.node_id or None,
+    )
+
+
+def pull_target(pull: PullRequest) -> dict[str, object]:
+    """The pull request as the JSON argument of a write."""
+    repository = pull.repository
+    return {"owner": repository.owner, "name": repository.name, "number": pull.number, "node_id": pull.node_id}

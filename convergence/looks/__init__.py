@@ -1,0 +1,1 @@
+"""Looking at due rows of the convergence flow: read the forge in batches, decide, and take the edge."""

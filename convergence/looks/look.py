@@ -1,0 +1,134 @@
+"""The flow's look: facts first, then at most one edge a row; a row that raises backs off alone."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from convergence.decisions.schedule import EFFECT_RELOOK, RELOOK, RELOOK_MAX, poll_pause
+from convergence.flow import CONVERGENCE_MACHINE
+from convergence.flow import ConvergenceState as S
+from convergence.forge_access import forge_client
+
+from convergence.looks.facts import judge
+from convergence.looks.nudges import nudge_add, nudges_due
+from convergence.looks.reading import pulls_loaded, rows_read
+from convergence.looks.scene import scene_of
+from convergence.looks.writes import gate_counts, review_deadline, step_of
+from convergence.models import ConvergenceFlow, RoundTurn
+from convergence.services.move import convergence_move
+from convergence.services.rounds import gate_checked
+from runs.clock import now as clock_now
+from runs.contract.errors import FactoryError, Refused, Transient
+from runs.flows.looks import look_done, look_failed
+from runs.transactions import joined_transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from convergence.forge.client import ForgeClient
+    from convergence.forge.facts import PullFacts
+    from convergence.looks.facts import Judged
+    from convergence.looks.scene import Scene
+    from convergence.models import PullRequest
+    from runs.machine import Edge
+    from runs.models.flow_row import FlowRow
+
+_log = logging.getLogger(__name__)
+
+MOVED_ON = frozenset({"moved_on", "illegal_edge", "run_at_rest", "transition_refused"})
+TIMER_EDGES = frozenset({"agent_sla_passed", "review_stalled"})
+LONGEST_FORGE_PAUSE = timedelta(minutes=5)
+
+
+def convergence_look(rows: Sequence[FlowRow]) -> None:
+    """Read the rows' facts in shared requests and advance each; never raises for a single row."""
+    flows = [row for row in rows if isinstance(row, ConvergenceFlow)]
+    client = forge_client()
+    pulls = pulls_loaded(flows)
+    outcomes = rows_read(client, flows, pulls)
+    for row in flows:
+        try:
+            look_at(client, row, pulls[row.pull_id], outcomes[row.pk])
+        except Refused as error:
+            if error.code in MOVED_ON:
+                _log.info("late: %s: %s", row.subject, error.message)
+            else:
+                look_failed(row, error)
+        except Exception as error:  # noqa: BLE001  # whatever one row raises is its own: the others go on
+            look_failed(row, error)
+            _log.exception("the look at %s failed", row.subject)
+
+
+def look_at(client: ForgeClient, row: ConvergenceFlow, pull: PullRequest, outcome: PullFacts | FactoryError) -> None:
+    """One row: gather, judge, then take the edge or set the next look. Raises ``Refused`` when it was moved meanwhile."""
+    now = clock_now()
+    scene = scene_of(client, row, pull, outcome, now)
+    judged = judge(scene)
+    edge = CONVERGENCE_MACHINE.advance(row.state, "look", judged.facts)
+    if edge is None:
+        _stay(scene, judged)
+        return
+    with joined_transaction():
+        _take(scene, judged, edge)
+
+
+def _take(scene: Scene, judged: Judged, edge: Edge) -> None:
+    row = scene.row
+    actor = "timer" if edge.name in TIMER_EDGES else "poller"
+    step = step_of(edge, scene, judged)
+    convergence_move(row, edge, pull=scene.pull, actor=actor, now=scene.now, step=step)
+    ConvergenceFlow.objects.filter(pk=row.pk).update(last_look_at=scene.now)
+    if step.run is not None:
+        RoundTurn.objects.filter(
+            round__pull=scene.pull, round__generation=row.generation, round__number=row.round, turn=row.turn
+        ).update(run_id=row.run_id)
+
+
+def _stay(scene: Scene, judged: Judged) -> None:
+    """Nothing moves: record the look, what the wait itself writes, and ask reviewers whose window is open."""
+    row = scene.row
+    columns = _columns(scene, judged)
+    names = nudges_due(scene) if row.state == S.AWAIT_REVIEW else ()
+    with joined_transaction():
+        still = look_done(row, due_at=scene.now + _pause(scene, judged), now=scene.now, columns=columns)
+        if scene.facts is None and scene.error is not None:
+            text = f"{scene.error.code}: {scene.error.message}"[:500]
+            ConvergenceFlow.objects.filter(pk=row.pk, version=row.version).update(last_look_error=text)
+        if row.state == S.CONVERGE_GATE and judged.gate is not None:
+            gate_checked(
+                row, judged.gate, head=scene.head, counts=gate_counts(scene), now=scene.now, edge=False
+            )
+        for name in names if still else ():
+            nudge_add(scene, name)
+
+
+def _columns(scene: Scene, judged: Judged) -> dict[str, Any]:
+    row = scene.row
+    if row.state in {S.CAPTURE_HEAD, S.CHECK_PROGRESS} and not judged.facts.settled:
+        return {"relooks": row.relooks + 1}
+    if row.state == S.REVIEW_ROUND and judged.timer_at != row.timer_at:
+        return {"timer_at": judged.timer_at}
+    if row.state == S.AWAIT_REVIEW and scene.head is not None and scene.head != row.waiting_head:
+        return {"waiting_since": scene.now, "waiting_head": scene.head, "timer_at": review_deadline(scene.now)}
+    if row.state == S.CONVERGE_GATE and scene.facts is None and row.timer_at is not None:
+        unread = scene.now - (row.last_look_at or row.entered_at)
+        return {"timer_at": row.timer_at + max(unread, timedelta())}  # the clock stands still while nothing is read
+    return {}
+
+
+def _pause(scene: Scene, judged: Judged) -> timedelta:
+    """How long until the next look; a forge that may not be asked is asked no sooner than it says."""
+    row = scene.row
+    if judged.effects_pending:
+        return EFFECT_RELOOK
+    if row.state in {S.CAPTURE_HEAD, S.CHECK_PROGRESS} and row.relooks < RELOOK_MAX:
+        pause = RELOOK
+    else:
+        pause = poll_pause(row.state, settings.FACTORY.poll_seconds)
+    if isinstance(scene.error, Transient):
+        pause = max(pause, min(timedelta(seconds=scene.error.retry_after), LONGEST_FORGE_PAUSE))
+    return pause

@@ -1,0 +1,82 @@
+"""Asking reviewers for a review of the head, in their windows, each request under a key of its own."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from convergence.decisions.reviews import asked_before, head_unreviewed
+from convergence.decisions.schedule import Asked, nudge_due
+from convergence.looks.facts import requestable_reviewers
+from convergence.models import ReviewRequest
+from convergence.reviewers.contract import Pending
+from runs.flows.move import EFFECT_TOPIC
+from runs.outbox.write import outbox_add
+
+if TYPE_CHECKING:
+    from convergence.looks.scene import Scene
+
+EFFECT = "request_review"
+
+
+def nudges_due(scene: Scene) -> tuple[str, ...]:
+    """Names of the reviewers to ask now; nobody when the head is unknown, reviewed or the forge was not read.
+
+    Trusted people who asked for changes on an older head are asked once for each head.
+    """
+    snapshot = scene.watch or scene.facts
+    if not scene.open or snapshot is None or not scene.head:
+        return ()
+    asked: dict[str, list[Asked]] = {}
+    for request in ReviewRequest.objects.filter(pull=scene.pull):
+        asked.setdefault(request.reviewer, []).append(Asked(request.head, request.asked_at, request.outcome))
+    names = []
+    if head_unreviewed(scene.reviews, scene.head):
+        able = requestable_reviewers(scene)
+        window = timedelta(minutes=settings.FACTORY.review_nudge_minutes)
+        for reviewer in scene.people.reviewers:
+            if reviewer.name not in able or reviewer.pending(snapshot) is Pending.YES:
+                continue
+            if nudge_due(asked.get(reviewer.name, ()), head=scene.head, now=scene.now, window=window):
+                names.append(reviewer.name)
+    for review in asked_before(scene.reviews, scene.head):
+        if not any(each.head == scene.head for each in asked.get(review.author, ())):
+            names.append(review.author)
+    return tuple(names)
+
+
+def nudge_add(scene: Scene, reviewer: str) -> None:
+    """Ask one reviewer through the outbox, in the caller's transaction; the same request again adds nothing."""
+    row, pull = scene.row, scene.pull
+    head = scene.head or ""
+    earlier = ReviewRequest.objects.filter(
+        pull=pull, generation=row.generation, reviewer=reviewer, head=head
+    ).count()
+    key = f"{pull.subject}:g{row.generation}:{head}:{reviewer}:{earlier + 1}"
+    request, created = ReviewRequest.objects.get_or_create(
+        key=key,
+        defaults={
+            "pull": pull,
+            "generation": row.generation,
+            "reviewer": reviewer,
+            "head": head,
+            "number": earlier + 1,
+            "asked_at": scene.now,
+        },
+    )
+    if created:
+        outbox_add(
+            topic=EFFECT_TOPIC,
+            key=key,
+            stream=row.subject,
+            payload={
+                "flow": row.machine.name,
+                "row": row.pk,
+                "generation": row.generation,
+                "log": row.entry_log,
+                "effect": EFFECT,
+                "arguments": {"request": request.pk},
+            },
+        )

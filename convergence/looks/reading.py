@@ -1,0 +1,69 @@
+"""Reading the rows of one look from the forge, each in the profile of its state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from convergence.flow import ConvergenceState as S
+from convergence.forge.facts import Profile, PullFacts
+from convergence.forge.reading import read_pulls
+from convergence.forge_access import pull_ref
+from convergence.models import PullRequest
+from convergence.trust import Standing
+from runs.contract.errors import FactoryError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from convergence.decisions.reviews import KnownReview
+    from convergence.forge.client import ForgeClient
+    from convergence.models import ConvergenceFlow
+    from convergence.trust import People
+
+PROFILES: Mapping[str, Profile] = {
+    S.CAPTURE_HEAD: Profile.BACKLOG,
+    S.REVIEW_ROUND: Profile.ALIVE,
+    S.CHECK_PROGRESS: Profile.ALIVE,
+    S.AWAIT_REVIEW: Profile.WATCH,
+    S.CONVERGE_GATE: Profile.BACKLOG,
+    S.AWAIT_ANSWER: Profile.ALIVE,
+}
+Outcome = PullFacts | FactoryError
+
+
+def pulls_loaded(rows: Sequence[ConvergenceFlow]) -> dict[int, PullRequest]:
+    """The pull requests of the rows by their key, read at once."""
+    wanted = [row.pull_id for row in rows]
+    return PullRequest.objects.select_related("repository").in_bulk(wanted)
+
+
+def rows_read(
+    client: ForgeClient, rows: Sequence[ConvergenceFlow], pulls: Mapping[int, PullRequest]
+) -> dict[int, Outcome]:
+    """Facts or an error for each row, by its key; rows of one profile share requests."""
+    outcomes: dict[int, Outcome] = {}
+    for profile in dict.fromkeys(PROFILES[row.state] for row in rows):
+        refs = {row.pk: pull_ref(pulls[row.pull_id]) for row in rows if PROFILES[row.state] is profile}
+        found = read_pulls(client, profile, list(refs.values()))
+        outcomes |= {key: found[ref] for key, ref in refs.items()}
+    return outcomes
+
+
+def may_matter(facts: PullFacts, known: Sequence[KnownReview], people: People) -> bool:
+    """Whether the short reading of a wait shows a review that needs the long one: new, changed, or not consumed yet."""
+    if facts.reviews is None:
+        return False
+    recorded = {review.forge_id: review for review in known}
+    for review in facts.reviews.items:
+        if review.submitted_at is None:
+            continue
+        standing = people.standing(review.author, review.association)
+        if standing not in {Standing.REVIEWER, Standing.TRUSTED}:
+            continue
+        seen = recorded.get(str(review.id))
+        if seen is None or seen.state != review.state:
+            return True
+        of_head = bool(seen.counts_for) and seen.counts_for == facts.head_sha
+        if not seen.consumed and (of_head or standing is Standing.TRUSTED):
+            return True
+    return False

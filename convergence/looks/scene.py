@@ -1,0 +1,146 @@
+"""Everything that one look at one row knows, gathered once and shared by guards, writes and questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from convergence.flow import ConvergenceState as S
+from convergence.forge.facts import Profile, PullFacts, PullState
+from convergence.forge.reading import read_pull
+from convergence.forge_access import own_login, people_of, pull_ref
+from convergence.guards import PullSeen
+from convergence.looks.reading import may_matter
+from convergence.models import RoundTurn
+from convergence.services.identity import pull_gone, pull_missing, pull_seen, snapshot_kept
+from convergence.services.reviews import known_reviews, reviews_seen, threads_open
+from convergence.texts import Place
+from convergence.trust import People
+from runs.contract.errors import FactoryError, NotFound
+from runs.models import Attempt, Run
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from convergence.decisions.reviews import KnownReview, OpenThread
+    from convergence.forge.client import ForgeClient
+    from convergence.models import ConvergenceFlow, PullRequest
+
+SEEN = {PullState.OPEN: PullSeen.OPEN, PullState.MERGED: PullSeen.MERGED, PullState.CLOSED: PullSeen.CLOSED}
+
+
+@dataclass(slots=True)
+class Scene:
+    """One row, its pull request, and what this look read. ``facts`` is ``None`` when the forge was not read."""
+
+    client: ForgeClient
+    row: ConvergenceFlow
+    pull: PullRequest
+    now: datetime
+    facts: PullFacts | None = None
+    error: FactoryError | None = None
+    watch: PullFacts | None = None  # the short reading of a wait: it alone lists the requested reviewers
+    people: People = People()  # noqa: RUF009  # frozen, and nobody is in it
+    reviews: tuple[KnownReview, ...] = ()
+    threads: tuple[OpenThread, ...] = ()
+    turn: RoundTurn | None = None
+    run: Run | None = None
+    attempt: Attempt | None = None
+
+    @property
+    def seen(self) -> PullSeen:
+        """How the pull request was found."""
+        if self.facts is not None:
+            return SEEN[self.facts.state]
+        return PullSeen.MISSING if isinstance(self.error, NotFound) else PullSeen.UNREAD
+
+    @property
+    def head(self) -> str | None:
+        """The commit that the branch points at; unknown when it was not read."""
+        return self.facts.head_sha if self.facts else None
+
+    @property
+    def open(self) -> bool:
+        """Whether the pull request was read and is open."""
+        return self.seen is PullSeen.OPEN
+
+    @property
+    def complete(self) -> bool:
+        """Whether reviews and threads were read to their full count."""
+        facts = self.facts
+        return bool(facts and facts.reviews and facts.reviews.complete and facts.threads and facts.threads.complete)
+
+    @property
+    def unreachable(self) -> bool:
+        """Whether pull request or head have been gone long enough."""
+        missing = self.seen is PullSeen.MISSING or (self.open and self.head is None)
+        return missing and pull_gone(self.pull, self.now)
+
+    @property
+    def place(self) -> Place:
+        """What questions name."""
+        return Place(
+            key=self.pull.key,
+            url=self.pull.url,
+            round=self.row.round,
+            max_rounds=self.row.max_rounds,
+            head=self.head or self.pull.head_sha or None,
+        )
+
+
+def scene_of(
+    client: ForgeClient, row: ConvergenceFlow, pull: PullRequest, outcome: PullFacts | FactoryError, now: datetime
+) -> Scene:
+    """Record what was read and gather what the row's state decides on; may read the one pull request once more."""
+    scene = Scene(client=client, row=row, pull=pull, now=now)
+    if isinstance(outcome, FactoryError):
+        scene.error = outcome
+        if isinstance(outcome, NotFound):
+            pull_missing(pull, now)
+    else:
+        scene.facts = outcome
+        pull_seen(pull, outcome, now)
+        snapshot_kept(pull, outcome)
+    if row.state in {S.CAPTURE_HEAD, S.AWAIT_REVIEW, S.CONVERGE_GATE}:
+        _reviews(scene)
+    if row.state in {S.REVIEW_ROUND, S.CHECK_PROGRESS, S.CONVERGE_GATE}:
+        scene.turn = turn_of(row)
+    if row.state in {S.REVIEW_ROUND, S.CHECK_PROGRESS} and row.run_id:
+        scene.run = Run.objects.filter(run_id=row.run_id).first()
+        scene.attempt = Attempt.objects.filter(run=scene.run).order_by("-id").first() if scene.run else None
+    return scene
+
+
+def turn_of(row: ConvergenceFlow) -> RoundTurn | None:
+    """The turn that the row is in or has just ended."""
+    return (
+        RoundTurn.objects.select_related("round")
+        .filter(round__pull=row.pull_id, round__generation=row.generation, round__number=row.round, turn=row.turn)
+        .first()
+    )
+
+
+def _reviews(scene: Scene) -> None:
+    """Bring reviews and threads into the scene; a short reading that shows something new is followed by a long one."""
+    scene.people = people_of(scene.pull.repository.full_name, own=own_login(scene.client))
+    generation = scene.row.generation
+    scene.reviews = known_reviews(scene.pull, generation)
+    facts = scene.facts
+    if facts is None or not scene.open:
+        return
+    if facts.profile is Profile.WATCH:
+        scene.watch = facts
+        if not may_matter(facts, scene.reviews, scene.people):
+            return
+        try:
+            facts = read_pull(scene.client, Profile.BACKLOG, pull_ref(scene.pull))
+        except FactoryError as error:
+            scene.facts, scene.error = None, error  # half a reading decides nothing
+            return
+        scene.facts = facts
+        if facts.head_sha:
+            pull_seen(scene.pull, facts, scene.now)
+        snapshot_kept(scene.pull, facts)
+    reviews_seen(scene.pull, facts, scene.people, scene.now)
+    scene.reviews = known_reviews(scene.pull, generation)
+    scene.threads = threads_open(scene.pull, facts, generation)

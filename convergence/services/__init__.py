@@ -1,0 +1,1 @@
+"""Every write of convergence, one subject a file."""

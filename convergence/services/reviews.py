@@ -1,0 +1,124 @@
+"""The product's own record of reviews: whom each is by and which one commit it counts for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from convergence.backlog import open_threads, thread_ids
+from convergence.decisions.reviews import KnownReview, OpenThread, review_assignment
+from convergence.models import HeadSeen, ReviewSeen, RoundTurn
+from convergence.reviewers.contract import COUNTING_STATES
+from convergence.trust import Standing
+from runs.contract.canonical import bytes_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from convergence.forge.facts import PullFacts, Review
+    from convergence.models import PullRequest
+    from convergence.trust import People
+
+FORCE_PUSHED = "HeadRefForcePushedEvent"
+RECORDED = frozenset({Standing.REVIEWER, Standing.TRUSTED})
+
+
+def reviews_seen(pull: PullRequest, facts: PullFacts, people: People, now: datetime) -> None:
+    """Record each review by a reviewer or a trusted person at its first sight; later only its state may change.
+
+    A review that was dismissed meanwhile counts for no head from then on; nothing ever moves it to another one.
+    """
+    if facts.reviews is None:
+        return
+    rows = {row.forge_id: row for row in ReviewSeen.objects.filter(pull=pull)}
+    heads = dict(HeadSeen.objects.filter(pull=pull).values_list("sha", "first_seen_at"))
+    pushes = [event.created_at for event in (facts.timeline.items if facts.timeline else ()) if event.kind == FORCE_PUSHED]
+    for review in facts.reviews.items:
+        if review.submitted_at is None or people.standing(review.author, review.association) not in RECORDED:
+            continue
+        row = rows.get(str(review.id))
+        if row is None:
+            _record(pull, review, people, heads, pushes, now)
+        elif row.state != review.state:
+            void = {} if review.state in COUNTING_STATES else {"counts_for": "", "void_reason": review.state.lower()}
+            ReviewSeen.objects.filter(pk=row.pk).update(state=review.state, **void)
+
+
+def _record(
+    pull: PullRequest,
+    review: Review,
+    people: People,
+    heads: dict[str, datetime],
+    pushes: Iterable[datetime],
+    now: datetime,
+) -> None:
+    reviewer = people.reviewer(review.author)
+    judged = review_assignment(
+        review, head_first_seen=heads.get(review.commit_sha or ""), force_pushes=pushes
+    )
+    login = review.author.login if review.author else ""
+    ReviewSeen.objects.get_or_create(
+        pull=pull,
+        forge_id=str(review.id),
+        defaults={
+            "reviewer": reviewer.name if reviewer else login,
+            "author": login,
+            "trusted": people.standing(review.author, review.association) is Standing.TRUSTED,
+            "configured": reviewer is not None,
+            "state": review.state,
+            "submitted_at": review.submitted_at,
+            "reported_sha": review.commit_sha or "",
+            "counts_for": judged.counts_for,
+            "void_reason": judged.void_reason,
+            "empty": reviewer is not None and reviewer.empty(review),
+            "body_hash": bytes_hash((review.body or "").encode()),
+            "first_seen_at": now,
+        },
+    )
+
+
+def known_reviews(pull: PullRequest, generation: int) -> tuple[KnownReview, ...]:
+    """Every recorded review, the oldest first; consumed means by a round of this generation."""
+    return tuple(
+        KnownReview(
+            forge_id=row.forge_id,
+            reviewer=row.reviewer,
+            author=row.author,
+            configured=row.configured,
+            trusted=row.trusted,
+            state=row.state,
+            submitted_at=row.submitted_at,
+            counts_for=row.counts_for,
+            consumed=row.consumed_generation == generation,
+            empty=row.empty,
+            void_reason=row.void_reason,
+        )
+        for row in ReviewSeen.objects.filter(pull=pull).order_by("submitted_at", "id")
+    )
+
+
+def reviews_consumed(pull: PullRequest, forge_ids: Iterable[str], *, generation: int, round_number: int) -> None:
+    """Note that a round of this generation was given these reviews."""
+    ReviewSeen.objects.filter(pull=pull, forge_id__in=list(forge_ids)).exclude(consumed_generation=generation).update(
+        consumed_generation=generation, consumed_round=round_number
+    )
+
+
+def threads_open(pull: PullRequest, facts: PullFacts, generation: int) -> tuple[OpenThread, ...]:
+    """The unresolved threads of a reading, each with whether a turn of this generation had it already."""
+    backlogs = RoundTurn.objects.filter(round__pull=pull, round__generation=generation).values_list("backlog", flat=True)
+    given = frozenset().union(*(thread_ids(backlog) for backlog in backlogs))
+    found = []
+    for thread in open_threads(facts):
+        first = thread.comments.items[0] if thread.comments.items else None
+        place = f"{thread.path}:{thread.line}" if thread.line else thread.path
+        found.append(
+            OpenThread(
+                id=thread.id,
+                author=first.author.login if first and first.author else "",
+                url=first.url if first else facts.url,
+                given=thread.id in given,
+                where=place,
+            )
+        )
+    return tuple(found)

@@ -1,1 +1,0 @@
-"""The whole system offline: control plane, workers, a simulated GitHub, scripted agents, on a throw-away folder."""

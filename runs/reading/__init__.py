@@ -1,1 +1,0 @@
-"""Reading runs for lists, pages and the API: no writes, no query for each row."""
