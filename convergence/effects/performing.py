@@ -29,7 +29,5 @@ def write_performed(client: ForgeClient, call: EffectCall, operation: str, argum
     observed = perform(client, operation, arguments, call.key, earlier_try=call.repeated, memory=memory)
     if observed.again_after is not None:
         Outbox.objects.filter(key=call.key).update(observed={MEMORY: dict(observed.memory)})
-        raise Transient(
-            "not_observed_yet", f"{operation} is not seen on GitHub yet", retry_after=observed.again_after
-        )
+        raise Transient("not_observed_yet", f"{operation} is not seen on GitHub yet", retry_after=observed.again_after)
     return observed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -19,13 +18,16 @@ from convergence.guards import Facts, Gate, RunEnd
 from convergence.models import ReviewerStatus, RoundTurn
 from convergence.services.escalations import escalation_current
 from runs.flow import RunState
+from runs.flows.move import EFFECT_TOPIC
 from runs.humans.flow import TaskState
 from runs.models import Result
-from runs.outbox.dispatch import outbox_pending
+from runs.models.outbox import Outbox
+from runs.outbox.dispatch import PENDING
 from runs.policy import policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime, timedelta
 
     from convergence.decisions.reviews import KnownReview
     from convergence.looks.scene import Scene
@@ -67,9 +69,9 @@ def judge(scene: Scene) -> Judged:
 def requestable_reviewers(scene: Scene) -> tuple[str, ...]:
     """Names of the configured reviewers that the forge has not refused to request here."""
     refused = set(
-        ReviewerStatus.objects.filter(
-            repository=scene.pull.repository, unavailable_until__gt=scene.now
-        ).values_list("reviewer", flat=True)
+        ReviewerStatus.objects.filter(repository=scene.pull.repository, unavailable_until__gt=scene.now).values_list(
+            "reviewer", flat=True
+        )
     )
     return tuple(each.name for each in scene.people.reviewers if each.name not in refused)
 
@@ -123,9 +125,7 @@ def _round(scene: Scene, shared: Facts) -> Judged:
     verdict = agent_answer(scene)
     timer_at = _sla(scene)
     passed = timer_at is not None and timer_at <= scene.now
-    return Judged(
-        replace(shared, run=run_end(scene, verdict), timer_passed=passed), verdict=verdict, timer_at=timer_at
-    )
+    return Judged(replace(shared, run=run_end(scene, verdict), timer_passed=passed), verdict=verdict, timer_at=timer_at)
 
 
 def _sla(scene: Scene) -> datetime | None:
@@ -187,7 +187,8 @@ def _wait(scene: Scene, shared: Facts) -> Judged:
 def _gate(scene: Scene, shared: Facts) -> Judged:
     row = scene.row
     timer = row.timer_at
-    if outbox_pending(row.subject) and scene.now - row.entered_at < EFFECT_PATIENCE:
+    pending = Outbox.objects.filter(PENDING, topic=EFFECT_TOPIC, stream=row.subject).exists()
+    if pending and scene.now - row.entered_at < EFFECT_PATIENCE:
         return Judged(shared, effects_pending=True, timer_at=timer)
     unreadable, for_good = _unreadable(scene)
     gate = gate_judge(

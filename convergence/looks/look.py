@@ -12,7 +12,6 @@ from convergence.decisions.schedule import EFFECT_RELOOK, RELOOK, RELOOK_MAX, po
 from convergence.flow import CONVERGENCE_MACHINE
 from convergence.flow import ConvergenceState as S
 from convergence.forge_access import forge_client
-
 from convergence.looks.facts import judge
 from convergence.looks.nudges import nudge_add, nudges_due
 from convergence.looks.reading import pulls_loaded, rows_read
@@ -64,7 +63,7 @@ def convergence_look(rows: Sequence[FlowRow]) -> None:
 
 
 def look_at(client: ForgeClient, row: ConvergenceFlow, pull: PullRequest, outcome: PullFacts | FactoryError) -> None:
-    """One row: gather, judge, then take the edge or set the next look. Raises ``Refused`` when it was moved meanwhile."""
+    """One row: gather, judge, then take the edge or set the next look. Raises ``Refused`` for a lost race."""
     now = clock_now()
     scene = scene_of(client, row, pull, outcome, now)
     judged = judge(scene)
@@ -81,7 +80,7 @@ def _take(scene: Scene, judged: Judged, edge: Edge) -> None:
     actor = "timer" if edge.name in TIMER_EDGES else "poller"
     step = step_of(edge, scene, judged)
     convergence_move(row, edge, pull=scene.pull, actor=actor, now=scene.now, step=step)
-    ConvergenceFlow.objects.filter(pk=row.pk).update(last_look_at=scene.now)
+    ConvergenceFlow.rows().filter(pk=row.pk).update(last_look_at=scene.now)
     if step.run is not None:
         RoundTurn.objects.filter(
             round__pull=scene.pull, round__generation=row.generation, round__number=row.round, turn=row.turn
@@ -97,11 +96,9 @@ def _stay(scene: Scene, judged: Judged) -> None:
         still = look_done(row, due_at=scene.now + _pause(scene, judged), now=scene.now, columns=columns)
         if scene.facts is None and scene.error is not None:
             text = f"{scene.error.code}: {scene.error.message}"[:500]
-            ConvergenceFlow.objects.filter(pk=row.pk, version=row.version).update(last_look_error=text)
+            ConvergenceFlow.rows().filter(pk=row.pk, version=row.version).update(last_look_error=text)
         if row.state == S.CONVERGE_GATE and judged.gate is not None:
-            gate_checked(
-                row, judged.gate, head=scene.head, counts=gate_counts(scene), now=scene.now, edge=False
-            )
+            gate_checked(row, judged.gate, head=scene.head, counts=gate_counts(scene), now=scene.now, edge=False)
         for name in names if still else ():
             nudge_add(scene, name)
 

@@ -51,9 +51,7 @@ def nudge_add(scene: Scene, reviewer: str) -> None:
     """Ask one reviewer through the outbox, in the caller's transaction; the same request again adds nothing."""
     row, pull = scene.row, scene.pull
     head = scene.head or ""
-    earlier = ReviewRequest.objects.filter(
-        pull=pull, generation=row.generation, reviewer=reviewer, head=head
-    ).count()
+    earlier = ReviewRequest.objects.filter(pull=pull, generation=row.generation, reviewer=reviewer, head=head).count()
     key = f"{pull.subject}:g{row.generation}:{head}:{reviewer}:{earlier + 1}"
     request, created = ReviewRequest.objects.get_or_create(
         key=key,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -24,6 +23,7 @@ from runs.flows.move import Effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime, timedelta
 
     from convergence.looks.facts import Judged
     from convergence.looks.scene import Scene
@@ -169,9 +169,7 @@ def _empty_review(scene: Scene, judged: Judged) -> Step:
     row = scene.row
     fresh = [review.forge_id for review in judged.fresh]
     reviews_consumed(scene.pull, fresh, generation=row.generation, round_number=row.round)
-    return Step(
-        columns={"stale": False}, timer_at=review_deadline(scene.now), guards={"reviews": fresh}
-    )
+    return Step(columns={"stale": False}, timer_at=review_deadline(scene.now), guards={"reviews": fresh})
 
 
 def _review(scene: Scene, judged: Judged) -> Step:
@@ -188,9 +186,7 @@ def _to_gate(scene: Scene, judged: Judged) -> Step:
 
 def _gated(scene: Scene, judged: Judged) -> None:
     if judged.gate is not None:
-        gate_checked(
-            scene.row, judged.gate, head=scene.head, counts=gate_counts(scene), now=scene.now, edge=True
-        )
+        gate_checked(scene.row, judged.gate, head=scene.head, counts=gate_counts(scene), now=scene.now, edge=True)
 
 
 def gate_counts(scene: Scene) -> dict[str, int]:
@@ -243,9 +239,7 @@ def _abandoned(scene: Scene, judged: Judged) -> Step:
     del scene
     who = judged.escalation.task.answered_by if judged.escalation else ""
     task = judged.escalation.task_id if judged.escalation else None
-    return Step(
-        guards={"task": task, "answeredBy": who}, outcome=f"abandoned by {who.removeprefix('operator:')}"
-    )
+    return Step(guards={"task": task, "answeredBy": who}, outcome=f"abandoned by {who.removeprefix('operator:')}")
 
 
 def thread_effects(answers: Iterable[ThreadAnswer], *, resolve: bool = True) -> tuple[Effect, ...]:

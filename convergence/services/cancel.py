@@ -44,7 +44,7 @@ def convergence_cancel(row: FlowRow, *, actor: str, reason: str = "") -> None:
     """The flow's own verb: terminal at once, its run cancelled, its question withdrawn. Raises ``Refused``."""
     now = clock_now()
     with joined_transaction():
-        current = ConvergenceFlow.objects.select_related("pull__repository").get(pk=row.pk)
+        current = ConvergenceFlow.rows().select_related("pull__repository").get(pk=row.pk)
         convergence_move(
             current,
             CONVERGENCE_MACHINE.edge("cancelled"),
@@ -58,6 +58,4 @@ def convergence_cancel(row: FlowRow, *, actor: str, reason: str = "") -> None:
 def _ended(pull: PullRequest) -> PullRequest:
     if pull.state == PullState.ABANDONED:
         return pull
-    raise Refused(
-        "already_ended", f"{pull.key} has already ended as {pull.state}.", details={"state": pull.state}
-    )
+    raise Refused("already_ended", f"{pull.key} has already ended as {pull.state}.", details={"state": pull.state})

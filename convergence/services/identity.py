@@ -61,9 +61,7 @@ def pull_seen(pull: PullRequest, facts: PullFacts, now: datetime) -> None:
         for name, value in changed.items():
             setattr(pull, name, value)
     if facts.head_sha:
-        HeadSeen.objects.get_or_create(
-            pull=pull, sha=facts.head_sha, defaults={"first_seen_at": facts.observed_at}
-        )
+        HeadSeen.objects.get_or_create(pull=pull, sha=facts.head_sha, defaults={"first_seen_at": facts.observed_at})
 
 
 def pull_missing(pull: PullRequest, now: datetime) -> None:

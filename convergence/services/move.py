@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -21,6 +19,9 @@ from runs.queue.enqueue import run_enqueue
 from runs.queue.flow_steps import StepRequest, flow_step_spec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
     from convergence.texts import Question
     from runs.machine import Edge
     from runs.models.transition import TransitionLog
@@ -119,7 +120,7 @@ def step_run_cancel(row: ConvergenceFlow, *, code: str, actor: str) -> None:
 def _run_start(row: ConvergenceFlow, pull: PullRequest, request: StepRequest) -> None:
     enqueued = run_enqueue(spec=flow_step_spec(request), actor=flow_actor(row.subject), subject_label=pull.key)
     row.run_id = enqueued.run.run_id
-    ConvergenceFlow.objects.filter(pk=row.pk).update(run_id=row.run_id)
+    ConvergenceFlow.rows().filter(pk=row.pk).update(run_id=row.run_id)
 
 
 def _ended(row: ConvergenceFlow, edge: Edge, pull: PullRequest, *, now: datetime, outcome: str) -> None:

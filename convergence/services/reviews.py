@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from convergence.backlog import open_threads, thread_ids
 from convergence.decisions.reviews import KnownReview, OpenThread, review_assignment
@@ -31,50 +31,44 @@ def reviews_seen(pull: PullRequest, facts: PullFacts, people: People, now: datet
     if facts.reviews is None:
         return
     rows = {row.forge_id: row for row in ReviewSeen.objects.filter(pull=pull)}
-    heads = dict(HeadSeen.objects.filter(pull=pull).values_list("sha", "first_seen_at"))
-    pushes = [event.created_at for event in (facts.timeline.items if facts.timeline else ()) if event.kind == FORCE_PUSHED]
     for review in facts.reviews.items:
         if review.submitted_at is None or people.standing(review.author, review.association) not in RECORDED:
             continue
         row = rows.get(str(review.id))
         if row is None:
-            _record(pull, review, people, heads, pushes, now)
+            counts = _assigned(pull, review, facts)
+            told = {"submitted_at": review.submitted_at, "first_seen_at": now, **_about(review, people), **counts}
+            ReviewSeen.objects.get_or_create(pull=pull, forge_id=str(review.id), defaults=told)
         elif row.state != review.state:
             void = {} if review.state in COUNTING_STATES else {"counts_for": "", "void_reason": review.state.lower()}
             ReviewSeen.objects.filter(pk=row.pk).update(state=review.state, **void)
 
 
-def _record(
-    pull: PullRequest,
-    review: Review,
-    people: People,
-    heads: dict[str, datetime],
-    pushes: Iterable[datetime],
-    now: datetime,
-) -> None:
-    reviewer = people.reviewer(review.author)
+def _assigned(pull: PullRequest, review: Review, facts: PullFacts) -> dict[str, str]:
+    """The commit that a review counts for, judged now and never again."""
+    seen = HeadSeen.objects.filter(pull=pull, sha=review.commit_sha or "").values_list("first_seen_at", flat=True)
+    events = facts.timeline.items if facts.timeline else ()
     judged = review_assignment(
-        review, head_first_seen=heads.get(review.commit_sha or ""), force_pushes=pushes
+        review,
+        head_first_seen=seen.first(),
+        force_pushes=[event.created_at for event in events if event.kind == FORCE_PUSHED],
     )
+    return {"counts_for": judged.counts_for, "void_reason": judged.void_reason}
+
+
+def _about(review: Review, people: People) -> dict[str, Any]:
+    reviewer = people.reviewer(review.author)
     login = review.author.login if review.author else ""
-    ReviewSeen.objects.get_or_create(
-        pull=pull,
-        forge_id=str(review.id),
-        defaults={
-            "reviewer": reviewer.name if reviewer else login,
-            "author": login,
-            "trusted": people.standing(review.author, review.association) is Standing.TRUSTED,
-            "configured": reviewer is not None,
-            "state": review.state,
-            "submitted_at": review.submitted_at,
-            "reported_sha": review.commit_sha or "",
-            "counts_for": judged.counts_for,
-            "void_reason": judged.void_reason,
-            "empty": reviewer is not None and reviewer.empty(review),
-            "body_hash": bytes_hash((review.body or "").encode()),
-            "first_seen_at": now,
-        },
-    )
+    return {
+        "reviewer": reviewer.name if reviewer else login,
+        "author": login,
+        "trusted": people.standing(review.author, review.association) is Standing.TRUSTED,
+        "configured": reviewer is not None,
+        "state": review.state,
+        "reported_sha": review.commit_sha or "",
+        "empty": reviewer is not None and reviewer.empty(review),
+        "body_hash": bytes_hash((review.body or "").encode()),
+    }
 
 
 def known_reviews(pull: PullRequest, generation: int) -> tuple[KnownReview, ...]:
@@ -106,7 +100,9 @@ def reviews_consumed(pull: PullRequest, forge_ids: Iterable[str], *, generation:
 
 def threads_open(pull: PullRequest, facts: PullFacts, generation: int) -> tuple[OpenThread, ...]:
     """The unresolved threads of a reading, each with whether a turn of this generation had it already."""
-    backlogs = RoundTurn.objects.filter(round__pull=pull, round__generation=generation).values_list("backlog", flat=True)
+    backlogs = RoundTurn.objects.filter(round__pull=pull, round__generation=generation).values_list(
+        "backlog", flat=True
+    )
     given = frozenset().union(*(thread_ids(backlog) for backlog in backlogs))
     found = []
     for thread in open_threads(facts):

@@ -23,9 +23,7 @@ def turn_begin(
     current, _ = Round.objects.get_or_create(
         pull=pull, generation=row.generation, number=row.round, defaults={"started_at": now}
     )
-    Round.objects.filter(pk=current.pk).update(
-        status=RoundStatus.RUNNING, raw_status="", summary="", ended_at=None
-    )
+    Round.objects.filter(pk=current.pk).update(status=RoundStatus.RUNNING, raw_status="", summary="", ended_at=None)
     return RoundTurn.objects.create(
         round=current,
         turn=row.turn + 1,

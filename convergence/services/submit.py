@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
-
 
 from convergence.flow import FINAL_PULL_STATES
 from convergence.forge.facts import Profile, PullState
@@ -21,6 +18,9 @@ from runs.contract.errors import FactoryError, Invalid, NotFound, Refused, Trans
 from runs.transactions import joined_transaction
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
     from convergence.forge.client import ForgeClient
     from convergence.forge.facts import PullFacts, PullRef
 
@@ -103,9 +103,7 @@ def pull_resubmit(*, pull: PullRequest, actor: str, now: datetime) -> Convergenc
     before = PullRequestGeneration.objects.get(pull=locked, number=locked.generation)
     row = generation_start(
         locked,
-        Wanted(
-            max_rounds=before.max_rounds, auto_merge=before.auto_merge, actor=actor, returns=before.returns + 1
-        ),
+        Wanted(max_rounds=before.max_rounds, auto_merge=before.auto_merge, actor=actor, returns=before.returns + 1),
         now,
     )
     pull.generation, pull.state, pull.updated_at = locked.generation, locked.state, locked.updated_at
@@ -128,7 +126,7 @@ def _submit(facts: PullFacts, wanted: Wanted, given: Sequence[str], now: datetim
     )
     pull = PullRequest.objects.select_for_update().select_related("repository").get(pk=row.pk)
     if not created and pull.state not in FINAL_PULL_STATES:
-        running = ConvergenceFlow.objects.filter(pull=pull, generation=pull.generation).first()
+        running = ConvergenceFlow.rows().filter(pull=pull, generation=pull.generation).first()
         return Submitted(pull, running, already_running=True, ignored=given)
     PullRequest.objects.filter(pk=pull.pk).update(**columns)
     for name, value in columns.items():
@@ -138,7 +136,7 @@ def _submit(facts: PullFacts, wanted: Wanted, given: Sequence[str], now: datetim
 
 
 def _active(pull: PullRequest) -> ConvergenceFlow | None:
-    return ConvergenceFlow.objects.filter(subject=pull.subject, ended_at__isnull=True).first()
+    return ConvergenceFlow.rows().filter(subject=pull.subject, ended_at__isnull=True).first()
 
 
 def _read(client: ForgeClient, ref: PullRef) -> PullFacts:

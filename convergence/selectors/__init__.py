@@ -1,0 +1,1 @@
+"""Every read of convergence for pages and the API."""

@@ -1,0 +1,38 @@
+"""One strict world for each test, and the product's settings pointed at it."""
+
+import pytest
+from pydantic import SecretStr
+
+from fixtures.simulator import ManualClock, Simulator
+from runs.policy import policy_forget
+from tests import queue_driver
+from tests.db.convergence.stage import Stage
+
+
+@pytest.fixture
+def stage(db, tmp_path, settings):
+    del db
+    with Simulator(tmp_path, clock=ManualClock()) as sim:
+        settings.FACTORY = settings.FACTORY.model_copy(
+            update={
+                "github_api_url": sim.api_url,
+                "stated_graphql_url": sim.graphql_url,
+                "github_server_url": sim.server_url,
+                "github_token": SecretStr(sim.token),
+            }
+        )
+        queue_driver.load_definitions()
+        yield Stage(sim)
+
+
+@pytest.fixture
+def policy_file(settings, tmp_path):
+    """Write the site's policy for this test."""
+    settings.FACTORY = settings.FACTORY.model_copy(update={"home": tmp_path})
+
+    def write(text):
+        (tmp_path / "policy.yaml").write_text(text)
+        policy_forget()
+
+    yield write
+    policy_forget()

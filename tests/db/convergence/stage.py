@@ -1,0 +1,121 @@
+"""A stage for flows: the simulated GitHub, real looks and real effects, and time that passes by moving instants."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import DateTimeField, F
+
+from convergence.models import ConvergenceFlow, PullRequest, ReviewerStatus, ReviewRequest, RoundTurn
+from convergence.services.submit import pull_submit
+from fixtures.simulator import Simulator
+from runs.flows.looks import flows_pass
+from runs.humans.tasks import task_answer
+from runs.models import Attempt, HumanTask, Outbox, Run, TransitionLog
+from runs.outbox.dispatch import outbox_pass
+from tests import queue_driver as queue
+
+PERSON = "operator:ann"
+COPILOT = "copilot-pull-request-reviewer"
+REPO = "acme/shop"
+CLEAN = "Copilot reviewed 1 out of 1 changed files in this pull request and generated no comments."
+
+
+@dataclass
+class Stage:
+    sim: Simulator
+
+    def pull_on_forge(self, **fields):
+        """A pull request of a branch with one file."""
+        if self.sim.world.find_repository(REPO) is None:
+            self.sim.verbs.add_repository(REPO)
+            self.sim.verbs.add_bot(COPILOT, "Copilot")
+            self.sim.verbs.add_user("dev", "MEMBER")
+        branch = fields.pop("branch", "feat/total")
+        return self.sim.verbs.add_pull(REPO, branch, title="Total", files={"app.py": "total = 1\n"}, **fields)
+
+    def submit(self, pull, **fields):
+        return pull_submit(reference=f"{REPO}#{pull.number}", actor=PERSON, **fields)
+
+    def begun(self, **fields):
+        """A submitted pull request whose first turn is queued."""
+        pull = self.pull_on_forge()
+        self.submit(pull, **fields)
+        self.settle()
+        assert self.flow.state == "review_round"
+        return pull
+
+    @property
+    def pull(self):
+        return PullRequest.objects.select_related("repository").order_by("-id").first()
+
+    @property
+    def flow(self):
+        return ConvergenceFlow.objects.order_by("-id").first()
+
+    @property
+    def turn(self):
+        return RoundTurn.objects.order_by("-id").first()
+
+    @property
+    def task(self):
+        return HumanTask.objects.filter(state="open").first()
+
+    @property
+    def edges(self):
+        return list(TransitionLog.objects.filter(flow="convergence").order_by("id").values_list("edge", flat=True))
+
+    def look(self, limit=200):
+        """Make every active flow due and look once."""
+        ConvergenceFlow.objects.filter(due_at__isnull=False).update(due_at=queue.now())
+        return flows_pass(limit)
+
+    def effects(self):
+        """Deliver what the outbox holds, also what waits for its read-back."""
+        for _ in range(10):
+            Outbox.objects.filter(done_at__isnull=True, dead_at__isnull=True).update(
+                available_at=queue.now(), claimed_until=None
+            )
+            if not outbox_pass():
+                return
+            self.sim.clock.advance(0)
+
+    def settle(self, passes=6):
+        """Look and deliver until nothing moves any more."""
+        for _ in range(passes):
+            before = TransitionLog.objects.count()
+            self.look()
+            self.effects()
+            if TransitionLog.objects.count() == before:
+                return
+
+    def passes(self, **span):
+        """Let time pass for the product and for the simulated GitHub."""
+        by = timedelta(**span)
+        for model in (ConvergenceFlow, PullRequest, ReviewRequest, ReviewerStatus, Run, Attempt, Outbox, HumanTask):
+            names = [f.name for f in model._meta.fields if isinstance(f, DateTimeField)]
+            model.objects.update(**{name: F(name) - by for name in names})
+
+    def claim(self):
+        return queue.claim()
+
+    def agent(self, artifact=None, **changes):
+        """The queued run is claimed and ends with this artifact."""
+        attempt = self.claim()
+        queue.publish(attempt, queue.completed_body(attempt, artifact, **changes))
+        return attempt
+
+    def agent_fails(self, code="agent_exit"):
+        attempt = self.claim()
+        queue.beat(attempt, "running", 1)
+        queue.publish(attempt, queue.failed_body(attempt, code))
+        return attempt
+
+    def push(self, text="total = 2\n", **fields):
+        return self.sim.verbs.push(REPO, "feat/total", {"app.py": text}, "Work", **fields)
+
+    def review(self, pull, *, clean=False, **fields):
+        body = CLEAN if clean else fields.pop("body", "Copilot reviewed 1 file and generated 1 comment.")
+        return self.sim.verbs.review(pull, COPILOT, body=body, **fields)
+
+    def answer(self, **variables):
+        return task_answer(task_id=self.task.pk, variables=variables, actor=PERSON)
