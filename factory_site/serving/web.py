@@ -6,12 +6,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gunicorn.app.base import BaseApplication
 
 from factory_site.serving.lifeline import watch_lifeline
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 SPARE_THREADS = 16  # beyond those that may be held by waiting requests, so that waiting never starves the others
 
@@ -43,11 +47,16 @@ def options(lifeline: int, socket: int, slots: int) -> dict[str, Any]:
         del server, worker
         watch_lifeline(lifeline)
 
-    def worker_exit(server: object, worker: object) -> None:
-        del server, worker
+    def post_worker_init(worker: Any) -> None:
+        """End held requests with the signal: gunicorn itself waits for them, and then breaks them off."""
         from workers.wire.waiting import stop_all
 
-        stop_all()
+        def stop(number: int, frame: FrameType | None) -> None:
+            stop_all()
+            worker.handle_exit(number, frame)
+
+        signal.signal(signal.SIGTERM, stop)
+        signal.siginterrupt(signal.SIGTERM, False)  # noqa: FBT003 -- as gunicorn set it: system calls go on
 
     return {
         "bind": [f"fd://{socket}"],
@@ -61,7 +70,7 @@ def options(lifeline: int, socket: int, slots: int) -> dict[str, Any]:
         "loglevel": "warning",
         "proc_name": "factory-web",
         "post_fork": post_fork,
-        "worker_exit": worker_exit,
+        "post_worker_init": post_worker_init,
     }
 
 

@@ -1,0 +1,58 @@
+"""A real `serve` on a throw-away data folder, reached by argv, HTTP and signals alone."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import requests
+
+PROJECT = Path(__file__).resolve().parents[2]
+START_SECONDS = 120.0  # a cold start migrates and collects files
+STOP_SECONDS = 30.0
+
+
+class Served:
+    """One running control plane."""
+
+    def __init__(self, home: Path, **variables: str) -> None:
+        self.home = home
+        self.log = home.with_suffix(".log")
+        environment = {"PATH": os.environ["PATH"], "FACTORY_HOME": str(home), **variables}
+        with self.log.open("wb") as log:
+            argv = [sys.executable, "manage.py", "serve", "--port", "0"]
+            self.process = subprocess.Popen(argv, cwd=PROJECT, env=environment, stdout=log, stderr=log)
+
+    @property
+    def credential_path(self) -> Path:
+        return self.home / "secrets" / "worker-local.json"
+
+    @property
+    def credential(self) -> dict[str, Any]:
+        loaded: dict[str, Any] = json.loads(self.credential_path.read_text())
+        return loaded
+
+    def wait_until_up(self) -> None:
+        ends = time.monotonic() + START_SECONDS
+        while not self._is_up():
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.monotonic() < ends, self.log.read_text()
+            time.sleep(0.1)
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+    def _is_up(self) -> bool:
+        try:
+            return requests.get(f"{self.credential['url']}/health", timeout=5).status_code == 200
+        except (OSError, ValueError):
+            return False
