@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,23 @@ class Served:
         return loaded
 
     def wait_until_up(self) -> None:
+        self.until(self._is_up, "serve answers")
+
+    def until(self, fact: Callable[[], Any], what: str) -> None:
+        """Wait for a fact, a bounded time, while the process lives."""
         ends = time.monotonic() + START_SECONDS
-        while not self._is_up():
+        while not fact():
             assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() < ends, self.log.read_text()
+            assert time.monotonic() < ends, f"never: {what}\n{self.log.read_text()}"
             time.sleep(0.1)
+
+    def workers(self) -> list[dict[str, Any]]:
+        """The workers that the API lists."""
+        admin = json.loads((self.home / "admin.json").read_text())
+        headers = {"Authorization": f"Bearer {admin['token']}"}
+        answer = requests.get(f"{self.credential['url']}/api/v1/workers", headers=headers, timeout=30)
+        found: list[dict[str, Any]] = answer.json()["items"]
+        return found
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
