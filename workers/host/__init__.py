@@ -1,1 +1,1 @@
-"""The worker process itself; runs on a machine that has only Python, the package and a credential."""
+"""The worker process: claims runs over HTTP, executes one at a time, and publishes what it verified."""

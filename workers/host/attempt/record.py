@@ -1,0 +1,112 @@
+"""What is written beside a workspace: enough to save its work after a crash, and how long it is kept."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from runs.contract.ids import attempt_parts
+from workers.host.files import read_json, remove_tree, tree_size, write_json
+from workers.host.workspace.checkout import BranchSpec, Checkout
+
+RECORD = "attempt.json"
+KEPT = "kept.json"
+KEPT_SECONDS = 7 * 86_400
+KEPT_BYTES = 20 * 1024**3  # of one machine, oldest removed first
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The attempt whose workspace this is."""
+
+    adapter: str
+    repositories: tuple[str, ...]
+    checkout: Checkout | None
+
+
+def write_record(root: Path, record: Record) -> None:
+    """Beside the workspace, on disk."""
+    document: dict[str, Any] = {"adapter": record.adapter, "repositories": list(record.repositories)}
+    if record.checkout is not None:
+        document["checkout"] = {
+            "spec": asdict(record.checkout.spec),
+            "folder": str(record.checkout.folder),
+            "baseSha": record.checkout.base_sha,
+            "config": record.checkout.config.decode("utf-8", "surrogateescape"),
+        }
+    write_json(root / RECORD, document)
+
+
+def read_record(root: Path) -> Record | None:
+    """The record of a workspace, None if it was never written."""
+    document = read_json(root / RECORD)
+    if document is None:
+        return None
+    found = document.get("checkout")
+    checkout = None
+    if found is not None:
+        checkout = Checkout(
+            spec=BranchSpec(**found["spec"]),
+            folder=Path(found["folder"]),
+            base_sha=found["baseSha"],
+            config=found["config"].encode("utf-8", "surrogateescape"),
+        )
+    return Record(adapter=document["adapter"], repositories=tuple(document["repositories"]), checkout=checkout)
+
+
+def keep_workspace(root: Path, *, only_copy: bool = False) -> None:
+    """Mark a workspace as kept from now on; one that holds the only copy of work goes by a person's hand alone."""
+    write_json(root / KEPT, {"onlyCopy": only_copy})
+
+
+def kept_workspaces(home: Path) -> list[Path]:
+    """The kept workspaces, oldest first."""
+    folder = home / "workspaces"
+    if not folder.is_dir():
+        return []
+    return sorted((path.parent for path in folder.glob(f"*/{KEPT}")), key=lambda path: (path / KEPT).stat().st_mtime)
+
+
+def kept_lines(home: Path) -> Iterator[str]:
+    """One line for each kept workspace and each local bundle."""
+    for root in kept_workspaces(home):
+        yield f"{root.name} workspace {tree_size(root)} bytes"
+    for bundle in sorted((home / "salvage").glob("*.bundle")):
+        yield f"{bundle.stem} bundle {bundle.stat().st_size} bytes"
+
+
+def discard_kept(home: Path, name: str) -> bool:
+    """Remove the kept workspace and the local bundle of an attempt; False if there is neither."""
+    if attempt_parts(name) is None:
+        return False
+    root, bundle = home / "workspaces" / name, home / "salvage" / f"{name}.bundle"
+    found = (root / KEPT).exists() or bundle.exists()
+    if (root / KEPT).exists():
+        remove_tree(root)
+    bundle.unlink(missing_ok=True)
+    return found
+
+
+def clean_up(home: Path) -> None:
+    """Remove kept workspaces that are too old or too large together, and half-removed folders."""
+    folder = home / "workspaces"
+    if not folder.is_dir():
+        return
+    for doomed in folder.glob(".removing-*"):
+        shutil.rmtree(doomed, ignore_errors=True)
+    kept = kept_workspaces(home)
+    sizes = {root: tree_size(root) for root in kept}
+    total = sum(sizes.values())
+    for root in kept:
+        expired = time.time() - (root / KEPT).stat().st_mtime > KEPT_SECONDS
+        if (expired or total > KEPT_BYTES) and not _holds_only_copy(root):
+            total -= sizes[root]
+            remove_tree(root)
+
+
+def _holds_only_copy(root: Path) -> bool:
+    # Marked by closing when a bundle could not be made; only a person discards it.
+    document = read_json(root / KEPT) or {}
+    return bool(document.get("onlyCopy"))

@@ -1,0 +1,95 @@
+"""What this worker says it can take, and what is missing on its machine."""
+
+import shutil
+from dataclasses import dataclass, field
+from typing import Any
+
+from runs.contract.placement import ANY_REPOSITORY
+from runs.contract.wire import PROTOCOL_VERSION, SPEC_VERSIONS
+from workers.host.adapters.registry import any_adapter
+from workers.host.client import WireFault
+from workers.host.host import ISOLATION, WORKSPACE_KINDS, Host, found_labels
+from workers.host.options import UsageError
+from workers.host.spool import quarantined
+
+GIGABYTE = 1024**3
+
+
+@dataclass(slots=True)
+class Offering:
+    """Makes the offer anew each time it is asked for; ``narrowed`` is what the credential refused."""
+
+    host: Host
+    narrowed: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """A named adapter that does not exist stops the start."""
+        named = (*self.host.options.adapters, *filter(None, (self.host.options.adapter_override,)))
+        unknown = [name for name in named if not self.host.registry.has(name)]
+        if unknown:
+            known = ", ".join(self.host.registry.list())
+            raise UsageError("adapter_unknown", f"--adapter {unknown[0]}: this version has {known}")
+
+    def claim(self) -> dict[str, Any]:
+        """The offer as claims carry it, without ``waitSeconds``."""
+        options = self.host.options
+        named = options.adapters or tuple(self.host.registry.list())
+        override = options.adapter_override
+        return {
+            "protocolVersion": PROTOCOL_VERSION,
+            "workerVersion": self.host.version,
+            "specVersions": list(SPEC_VERSIONS),
+            "labels": {**(options.labels or {}), **found_labels()},
+            "adapters": [name for name in named if name not in self.narrowed],
+            "anyAdapter": override or self._any_adapter(),
+            "adapterOverride": override,
+            "workspaceKinds": [kind for kind in WORKSPACE_KINDS if kind not in self.narrowed],
+            "repositories": [ANY_REPOSITORY],
+        }
+
+    def health(self) -> dict[str, Any]:
+        """What pages and doctor tell about this machine."""
+        disk = shutil.disk_usage(self.host.home)
+        missing = self.missing()
+        return {
+            "isolation": {"level": ISOLATION, "lacks": [] if self._by_name() else ["not_in_this_version"]},
+            "adaptersMissing": missing,
+            "disk": {"freeBytes": disk.free, "totalBytes": disk.total},
+        }
+
+    def missing(self) -> dict[str, str]:
+        """Adapters that are not ready, with the reason."""
+        command = self.host.options.command
+        return {"command": "cli_missing"} if command and not self._finds(command[0]) else {}
+
+    def blocked(self) -> str | None:
+        """Why this worker takes nothing although it lives; None if it does."""
+        if not self.claim()["adapters"] and self.claim()["anyAdapter"] is None:
+            return "no_adapter"
+        if shutil.disk_usage(self.host.home).free < self.host.config.min_free_gb * GIGABYTE:
+            return "disk_full"
+        return None
+
+    def quarantined(self) -> int:
+        """How many refused results lie on this machine."""
+        return len(quarantined(self.host.home))
+
+    def narrow(self, fault: WireFault) -> bool:
+        """Leave out what the credential does not allow and no flag asked for; False if nothing can be left out."""
+        refused = {fault.details.get("adapter"), fault.details.get("workspaceKind")} - {None}
+        asked = {*self.host.options.adapters, self.host.options.adapter_override}
+        fresh = {str(name) for name in refused} - asked - self.narrowed
+        self.narrowed |= fresh
+        return bool(fresh)
+
+    def _any_adapter(self) -> str | None:
+        command = self.host.options.command
+        if command is not None:
+            return any_adapter((), has_command=True) if self._finds(command[0]) else None
+        return any_adapter(self.host.options.adapters, has_command=False)
+
+    def _finds(self, program: str) -> bool:
+        return shutil.which(program, path=self.host.settings.environment.get("PATH")) is not None
+
+    def _by_name(self) -> bool:
+        return ISOLATION in {self.host.options.isolation, self.host.config.isolation}

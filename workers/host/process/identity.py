@@ -1,0 +1,158 @@
+"""Which process is which: start tokens, and a look at all processes of the machine.
+
+A pid alone proves nothing: every signal compares the start token first. Only the standard library is needed on Linux.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+PROC = Path("/proc")
+ON_LINUX = sys.platform == "linux"
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessId:
+    """A process for certain: pid and start token (``<boot id>:<start ticks>`` on Linux)."""
+
+    pid: int
+    start: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessRow:
+    """What one look says about a process."""
+
+    identity: ProcessId
+    parent: int
+    group: int
+    zombie: bool
+
+
+@cache
+def _boot_id() -> str:
+    return (PROC / "sys/kernel/random/boot_id").read_text().strip()
+
+
+def start_token(pid: int) -> str | None:
+    """The start token of a process that exists, zombies included; None if there is none."""
+    row = _row(pid)
+    return row.identity.start if row else None
+
+
+def identify(pid: int) -> ProcessId | None:
+    """The identity of a process that exists."""
+    row = _row(pid)
+    return row.identity if row else None
+
+
+def is_alive(process: ProcessId) -> bool:
+    """Whether exactly this process runs; a zombie does not."""
+    row = _row(process.pid)
+    return row is not None and row.identity == process and not row.zombie
+
+
+def send_signal(process: ProcessId, number: int) -> bool:
+    """Signal exactly this process; False if it is gone or its pid is another's by now."""
+    try:
+        handle = os.pidfd_open(process.pid) if hasattr(os, "pidfd_open") else None
+    except OSError:
+        return False
+    try:
+        if start_token(process.pid) != process.start:
+            return False
+        if handle is not None:
+            signal.pidfd_send_signal(handle, number)
+        else:
+            os.kill(process.pid, number)
+    except OSError:
+        return False
+    finally:
+        if handle is not None:
+            os.close(handle)
+    return True
+
+
+def look() -> list[ProcessRow]:
+    """Every process of the machine that can be seen now."""
+    return [row for pid in _pids() if (row := _row(pid)) is not None]
+
+
+def descendants(rows: list[ProcessRow], root: int) -> list[ProcessId]:
+    """All processes below ``root``, itself and zombies left out."""
+    children: dict[int, list[ProcessRow]] = {}
+    for row in rows:
+        children.setdefault(row.parent, []).append(row)
+    found: list[ProcessId] = []
+    waiting, seen = [root], {root}
+    while waiting:
+        for row in children.get(waiting.pop(), ()):
+            if row.identity.pid not in seen:
+                seen.add(row.identity.pid)
+                waiting.append(row.identity.pid)
+                if not row.zombie:
+                    found.append(row.identity)
+    return found
+
+
+def carries(process: ProcessId, marker: str) -> bool:
+    """Whether the process's environment, as it was at its start, contains ``NAME=value`` exactly."""
+    if not ON_LINUX:
+        return marker in _foreign_environment(process.pid)
+    try:
+        return marker.encode() in (PROC / str(process.pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def _pids() -> Iterator[int]:
+    if ON_LINUX:
+        return (int(entry) for entry in os.listdir(PROC) if entry.isdigit())  # noqa: PTH208 -- names are enough
+    import psutil
+
+    return iter(psutil.pids())
+
+
+def _row(pid: int) -> ProcessRow | None:
+    if not ON_LINUX:
+        return _foreign_row(pid)
+    try:
+        text = (PROC / str(pid) / "stat").read_text(errors="replace")
+    except OSError:
+        return None
+    # The name in parentheses may hold blanks and parentheses itself.
+    fields = text[text.rindex(")") + 2 :].split()
+    return ProcessRow(
+        identity=ProcessId(pid, f"{_boot_id()}:{fields[19]}"),
+        parent=int(fields[1]),
+        group=int(fields[2]),
+        zombie=fields[0] in "ZX",
+    )
+
+
+def _foreign_row(pid: int) -> ProcessRow | None:
+    import psutil
+
+    with contextlib.suppress(psutil.Error, OSError):
+        found = psutil.Process(pid)
+        with found.oneshot():
+            return ProcessRow(
+                identity=ProcessId(pid, f"{found.create_time():.6f}"),
+                parent=found.ppid(),
+                group=os.getpgid(pid),
+                zombie=found.status() == psutil.STATUS_ZOMBIE,
+            )
+    return None
+
+
+def _foreign_environment(pid: int) -> list[str]:
+    import psutil
+
+    with contextlib.suppress(psutil.Error, OSError):
+        return [f"{name}={value}" for name, value in psutil.Process(pid).environ().items()]
+    return []
