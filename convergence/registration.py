@@ -9,13 +9,17 @@ from convergence.effects.threads import reply, resolve
 from convergence.flow import CONVERGENCE_MACHINE, ConvergenceState
 from convergence.looks.look import convergence_look
 from convergence.models import ConvergenceFlow, PullRequest
+from convergence.selectors.lookup import pull_subject
 from convergence.selectors.waiting import waiting_for
 from convergence.services.cancel import convergence_cancel
 from convergence.services.escalations import REVIEW_ANSWER
+from convergence.wakeups import github_wake
 from runs.flows.looks import subject_wake
 from runs.flows.registry import FlowType, register_flow
 from runs.humans.tasks import TaskKind, register_kind
+from runs.intake.deliveries import register_waker
 from runs.outbox.dispatch import Delivery, register_consumer
+from runs.subjects import register_resolver
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +45,7 @@ def run_over(delivery: Delivery) -> Mapping[str, Any]:
 
 
 def register() -> None:
-    """Register the flow type, its kind of question and the consumers of ended runs."""
+    """Register the flow type, its kind of question, the consumers of ended runs and the waker of webhooks."""
     register_flow(
         FlowType(
             name=CONVERGENCE_MACHINE.name,
@@ -56,3 +60,5 @@ def register() -> None:
     register_kind(TaskKind(REVIEW_ANSWER, "Review question"))
     register_consumer("run.completed", run_over)
     register_consumer("run.ended", run_over)
+    register_waker("github", github_wake)
+    register_resolver(pull_subject)

@@ -98,10 +98,13 @@ class Stage:
     def claim(self):
         return queue.claim()
 
+    def publish(self, attempt, artifact=None, **changes):
+        queue.publish(attempt, queue.completed_body(attempt, artifact, **changes))
+
     def agent(self, artifact=None, **changes):
         """The queued run is claimed and ends with this artifact."""
         attempt = self.claim()
-        queue.publish(attempt, queue.completed_body(attempt, artifact, **changes))
+        self.publish(attempt, artifact, **changes)
         return attempt
 
     def agent_fails(self, code="agent_exit"):

@@ -1,0 +1,97 @@
+"""The list of pull requests, the newest change first, read by keyset."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db.models import Q
+
+from convergence.models import ConvergenceFlow, PullRequest
+from convergence.selectors.shapes import PullPage, PullRow
+from runs.contract.errors import Invalid
+from runs.flows.registry import flow_types
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from runs.models.flow_row import FlowRow
+
+PAGE = 50
+LARGEST_PAGE = 200
+
+
+def pulls_listed(*, states: Iterable[str] = (), repository: str = "", cursor: str = "", limit: int = PAGE) -> PullPage:
+    """A page of the list; raises ``Invalid`` invalid_field for a cursor that no page gave."""
+    wanted = list(states)
+    rows = PullRequest.objects.select_related("repository").order_by("-updated_at", "-id")
+    if wanted:
+        rows = rows.filter(state__in=wanted)
+    if repository:
+        owner, _, name = repository.partition("/")
+        rows = rows.filter(repository__owner__iexact=owner, repository__name__iexact=name)
+    if cursor:
+        at, key = _cursor(cursor)
+        rows = rows.filter(Q(updated_at__lt=at) | Q(updated_at=at, pk__lt=key))
+    size = max(1, min(limit, LARGEST_PAGE))
+    found = list(rows[: size + 1])
+    shown = found[:size]
+    last = shown[-1] if len(found) > size else None
+    return PullPage(items=pull_rows(shown), next_cursor=f"{last.updated_at.isoformat()}|{last.pk}" if last else "")
+
+
+def pull_rows(pulls: Sequence[PullRequest]) -> list[PullRow]:
+    """The pull requests as rows, with one query for each flow type however many there are."""
+    driven = flows_driving([pull.subject for pull in pulls])
+    own = {
+        (row.subject, row.generation): row
+        for row in ConvergenceFlow.rows().filter(subject__in=[pull.subject for pull in pulls])
+    }
+    shown = []
+    for pull in pulls:
+        flow = driven.get(pull.subject)
+        mine = own.get((pull.subject, pull.generation))
+        shown.append(
+            PullRow(
+                pr_key=pull.key,
+                title=pull.title,
+                url=pull.url,
+                repository=pull.repository.full_name,
+                number=pull.number,
+                author=pull.author,
+                state=pull.state,
+                stage=flow.state if flow else pull.state,
+                round=mine.round if mine else 1,
+                max_rounds=mine.max_rounds if mine else 0,
+                generation=pull.generation,
+                head_sha=pull.head_sha,
+                updated_at=pull.updated_at,
+                stage_since=flow.entered_at if flow else None,
+                next_look_at=flow.due_at if flow else None,
+                last_look_error=flow.last_look_error if flow else "",
+            )
+        )
+    return shown
+
+
+def flows_driving(subjects: Sequence[str]) -> Mapping[str, FlowRow]:
+    """The flow row that drives each subject now, else the one that ended last."""
+    best: dict[str, FlowRow] = {}
+    for flow in flow_types():
+        for row in flow.model.objects.filter(subject__in=subjects):
+            other = best.get(row.subject)
+            if other is None or _rank(row) > _rank(other):
+                best[row.subject] = row
+    return best
+
+
+def _rank(row: FlowRow) -> tuple[int, bool, datetime]:
+    return row.generation, not row.is_terminal, row.ended_at or row.entered_at
+
+
+def _cursor(text: str) -> tuple[datetime, int]:
+    at, _, key = text.partition("|")
+    try:
+        return datetime.fromisoformat(at), int(key)
+    except ValueError:
+        raise Invalid("invalid_field", "cursor: use the nextCursor of a page.", details={"field": "cursor"}) from None

@@ -1,0 +1,146 @@
+"""Which pull requests a webhook delivery names. A delivery only makes looks come sooner; it carries no fact inwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Q
+
+from convergence.flow import PullState
+from convergence.models import PullRequest, Repository
+from runs.clock import now as clock_now
+from runs.flows.registry import flow_types
+from runs.intake.deliveries import Woken
+from runs.nudge import nudge
+
+FOLDED = timedelta(seconds=2)  # deliveries this soon after a look are folded into one look at the end
+MOST_WOKEN = 500
+HEADS = "refs/heads/"
+Payload = Mapping[str, Any]
+
+
+def github_wake(kind: str, payload: Payload) -> Woken:
+    """Make the flows of the pull requests that the delivery names look soon; return how many rows, or why none."""
+    if kind == "ping":
+        return Woken(ignored="ping")
+    find = _KINDS.get(kind)
+    if find is None:
+        return Woken(ignored="unhandled_kind")
+    repository = _repository_id(payload)
+    wanted = find(payload, repository)
+    if wanted is None:
+        return Woken(ignored="unhandled_action")
+    pulls = PullRequest.objects.select_related("repository").filter(wanted)[:MOST_WOKEN]
+    subjects = [pull.subject for pull in pulls]
+    if not subjects and not Repository.objects.filter(forge_id=repository).exists():
+        return Woken(ignored="repo_not_tracked")
+    return Woken(count=subjects_wake(subjects))
+
+
+def subjects_wake(subjects: list[str]) -> int:
+    """The first look comes at once; a row that was looked at a moment ago is looked at once more when that is over."""
+    if not subjects:
+        return 0
+    now = clock_now()
+    woken = 0
+    for flow in flow_types():
+        rows = flow.model.objects.filter(subject__in=subjects)
+        recent = Q(last_look_at__gt=now - FOLDED)
+        woken += rows.filter(recent, due_at__gt=now + FOLDED).update(due_at=now + FOLDED)
+        woken += rows.filter(due_at__gt=now).exclude(recent).update(due_at=now)
+    if woken:
+        nudge("flows")
+    return woken
+
+
+def _repository_id(payload: Payload) -> int:
+    found = _block(payload, "repository").get("id")
+    return found if isinstance(found, int) else 0
+
+
+def _block(payload: Payload, name: str) -> Payload:
+    found = payload.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _numbered(repository: int, numbers: list[Any]) -> Q:
+    known = [number for number in numbers if isinstance(number, int)]
+    return Q(repository__forge_id=repository, number__in=known)
+
+
+def _pull(payload: Payload, repository: int) -> Q:
+    return _numbered(repository, [_block(payload, "pull_request").get("number"), payload.get("number")])
+
+
+def _comment(payload: Payload, repository: int) -> Q | None:
+    issue = _block(payload, "issue")
+    return _numbered(repository, [issue.get("number")]) if issue.get("pull_request") else None
+
+
+def _checked(name: str) -> Callable[[Payload, int], Q]:
+    def find(payload: Payload, repository: int) -> Q:
+        block = _block(payload, name)
+        suite = _block(block, "check_suite")
+        listed = [*(block.get("pull_requests") or ()), *(suite.get("pull_requests") or ())]
+        numbers = [entry.get("number") for entry in listed if isinstance(entry, Mapping)]
+        return _numbered(repository, numbers) | _headed(repository, block.get("head_sha"))
+
+    return find
+
+
+def _headed(repository: int, sha: Any) -> Q:
+    if not isinstance(sha, str) or not sha:
+        return Q(pk__in=[])
+    return Q(head_sha=sha) & (Q(repository__forge_id=repository) | Q(head_repository_id=repository))
+
+
+def _status(payload: Payload, repository: int) -> Q:
+    return _headed(repository, payload.get("sha"))
+
+
+def _push(payload: Payload, repository: int) -> Q | None:
+    ref = payload.get("ref")
+    if not isinstance(ref, str) or not ref.startswith(HEADS):
+        return None
+    branch = ref.removeprefix(HEADS)
+    return Q(head_repository_id=repository, head_ref=branch) | Q(repository__forge_id=repository, base_ref=branch)
+
+
+def _queue(payload: Payload, repository: int) -> Q | None:
+    ref = _block(payload, "merge_group").get("base_ref")
+    if not isinstance(ref, str):
+        return None
+    return Q(repository__forge_id=repository, base_ref=ref.removeprefix(HEADS), state=PullState.QUEUED)
+
+
+def _repository(payload: Payload, repository: int) -> Q | None:
+    if payload.get("action") not in {"renamed", "transferred"}:
+        return None
+    return Q(repository__forge_id=repository)
+
+
+def _installation(payload: Payload, repository: int) -> Q:
+    del repository
+    listed = [*(payload.get("repositories") or ()), *(payload.get("repositories_added") or ())]
+    ids = [entry.get("id") for entry in listed if isinstance(entry, Mapping)]
+    return Q(repository__forge_id__in=[each for each in ids if isinstance(each, int)])
+
+
+_KINDS: dict[str, Callable[[Payload, int], Q | None]] = {
+    "pull_request": _pull,
+    "pull_request_review": _pull,
+    "pull_request_review_comment": _pull,
+    "pull_request_review_thread": _pull,
+    "issue_comment": _comment,
+    "check_run": _checked("check_run"),
+    "check_suite": _checked("check_suite"),
+    "workflow_run": _checked("workflow_run"),
+    "status": _status,
+    "push": _push,
+    "merge_group": _queue,
+    "repository": _repository,
+    "installation": _installation,
+    "installation_repositories": _installation,
+}
