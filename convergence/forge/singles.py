@@ -1,7 +1,7 @@
 """Single reads beside the profiles: one function each, a typed result, and the page rule of lists."""
 
 from dataclasses import dataclass
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from convergence.forge.client import ForgeClient
 from convergence.forge.documents.profiles import VIEWER
@@ -48,6 +48,16 @@ class PullSummary:
     head_sha: str
     base_ref: str
     merge_state_status: str
+    merged_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitAuthor:
+    """Who wrote a commit, as git says it; ``login`` where GitHub knows the address."""
+
+    name: str
+    email: str
+    login: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +103,32 @@ def get_pull(client: ForgeClient, owner: str, name: str, number: int) -> PullSum
         head_sha=body["head"]["sha"],
         base_ref=body["base"]["ref"],
         merge_state_status=str(body.get("mergeable_state") or "unknown").upper(),
+        merged_by=(body.get("merged_by") or {}).get("login"),
+    )
+
+
+def pull_authors(client: ForgeClient, owner: str, name: str, number: int) -> Listing[CommitAuthor]:
+    """Return the author of each commit of a pull request, oldest first; GitHub lists at most 250."""
+    found = rest_list(client, f"repos/{owner}/{name}/pulls/{number}/commits")
+    items = tuple(
+        CommitAuthor(
+            name=(item["commit"].get("author") or {}).get("name") or "",
+            email=(item["commit"].get("author") or {}).get("email") or "",
+            login=(item.get("author") or {}).get("login"),
+        )
+        for item in found.items
+    )
+    return Listing(items=items, complete=found.complete, total=found.total)
+
+
+def merged_pulls_of(client: ForgeClient, owner: str, name: str, branch: str) -> tuple[int, ...]:
+    """Return the numbers of merged pull requests whose head was this branch of the repository itself."""
+    asked = urlencode({"state": "closed", "head": f"{owner}:{branch}"})
+    found = rest_list(client, f"repos/{owner}/{name}/pulls?{asked}")
+    return tuple(
+        item["number"]
+        for item in found.items
+        if item.get("merged_at") and ((item["head"].get("repo") or {}).get("id")) == item["base"]["repo"]["id"]
     )
 
 

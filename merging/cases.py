@@ -1,0 +1,50 @@
+"""What a question to a person is about, gathered from rows and the reading at hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from convergence.forge.checks import check_rollup
+from merging.decisions.mergeability import required
+from merging.texts import Case
+
+if TYPE_CHECKING:
+    from convergence.forge.facts import PullFacts
+    from convergence.models import PullRequest
+    from merging.models import MergeFlow
+
+LISTED_ATTEMPTS = 5
+
+
+def case_of(row: MergeFlow, pull: PullRequest, read: PullFacts | None, words: str = "") -> Case:
+    """Return the case of a question that is asked now; ``words`` are the forge's, else those of the last attempt."""
+    failing = required(check_rollup(read.contexts).failing) if read is not None and read.contexts is not None else ()
+    attempts = list(row.attempts.order_by("-id")[:LISTED_ATTEMPTS])
+    said = words or next((attempt.message for attempt in attempts if attempt.message), "")
+    return Case(
+        key=pull.key,
+        url=pull.url,
+        title=pull.title,
+        head=(read.head_sha if read else None) or row.verdict_head or pull.head_sha,
+        base_ref=read.base_ref if read else row.base_ref,
+        verdict=row.verdict,
+        verdict_reason=row.verdict_reason,
+        failing=tuple((check.name, check.url or "") for check in failing),
+        attempts=tuple(
+            f"{attempt.outcome or 'sent'}, {attempt.reason or 'not read back'}: "
+            f"{attempt.expected_head[:7]} {attempt.message}".rstrip()
+            for attempt in attempts
+        ),
+        counters={name: counter for name, counter in counters_of(row).items()},
+        landed_sha=(read.merge_commit_sha if read else "") or "",
+        words=said,
+    )
+
+
+def counters_of(row: MergeFlow) -> dict[str, tuple[int, int]]:
+    """Return each counter of the flow with its limit, in the API's names."""
+    return {
+        "mergeRetry": (row.merge_retries, row.merge_retry_max),
+        "stall": (row.stalls, row.stall_max),
+        "returns": (row.returns, row.return_max),
+    }

@@ -1,0 +1,1 @@
+"""What the merge flow does outside: one merge call for a head, checked again, fenced, and read back."""

@@ -1,0 +1,76 @@
+"""The last checks before a merge call, on facts of this moment, and how the head is to land."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from convergence.forge.facts import PullState
+from convergence.forge.singles import pull_authors, repository
+from merging.base import base_is_dead_end
+from merging.decisions.mergeability import classify_mergeability, merge_facts
+from merging.decisions.squash import choose_method, squash_body, squash_title
+from merging.guards import Reason, Verdict
+from merging.services.attempts import Plan
+from runs.policy import policy
+
+if TYPE_CHECKING:
+    from convergence.forge.client import ForgeClient
+    from convergence.forge.facts import PullFacts
+
+SQUASH = "squash"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why the call is not made."""
+
+    reason: Reason
+    message: str = ""
+
+
+def stop_of(client: ForgeClient, read: PullFacts, *, head: str) -> Stop | None:
+    """Return what keeps this reading from being merged at ``head``; None when the call may be made.
+
+    The order: ended, not ready, another head, dead-end base.
+    """
+    if read.state is PullState.MERGED:
+        return Stop(Reason.ALREADY_MERGED)
+    if read.state is PullState.CLOSED:
+        return Stop(Reason.CLOSED)
+    if read.head_sha is not None and read.head_sha != head:
+        return Stop(Reason.HEAD_MODIFIED, f"the branch is at {read.head_sha[:7]}")
+    found = classify_mergeability(merge_facts(read), admin=settings.FACTORY.merge_admin)
+    if found.verdict is not Verdict.READY:
+        return Stop(Reason.NOT_READY, f"{found.verdict}: {found.reason}".replace("_", " "))
+    if base_is_dead_end(client, read):
+        return Stop(Reason.DEAD_END_BASE, f"{read.base_ref} was merged already")
+    return None
+
+
+def plan_of(client: ForgeClient, read: PullFacts, *, head: str) -> Plan:
+    """Return how this head lands: the method that the repository allows, and the texts of a squash."""
+    owner, name = read.repository.name_with_owner.split("/", 1)
+    known = repository(client, owner, name)
+    allowed = {"squash": known.allow_squash, "merge": known.allow_merge, "rebase": known.allow_rebase}
+    method, why = choose_method(settings.FACTORY.merge_method, allowed)
+    admin: bool = settings.FACTORY.merge_admin
+    if method != SQUASH:
+        return Plan(head=head, method=method, method_reason=why, admin=admin)
+    wanted = policy().merging_for(read.repository.name_with_owner).squash
+    author = read.author.login.lower() if read.author else ""
+    authors = [] if wanted.body == "commits" else pull_authors(client, owner, name, read.number).items
+    return Plan(
+        head=head,
+        method=method,
+        method_reason=why,
+        title=squash_title(wanted.title, title=read.title, number=read.number),
+        body=squash_body(
+            wanted.body,
+            text=read.body,
+            authors=[(each.name, each.email) for each in authors if (each.login or "").lower() != author or not author],
+        ),
+        admin=admin,
+    )

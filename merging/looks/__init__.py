@@ -1,0 +1,1 @@
+"""Looking at due rows of the merge flow: read the forge in batches, decide, and take the edge."""

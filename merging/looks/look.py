@@ -1,0 +1,156 @@
+"""The flow's look: facts first, then at most one edge a row; a row that raises backs off alone."""
+
+from __future__ import annotations
+
+import logging
+import random
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import IntegrityError
+
+from convergence.forge.facts import Profile
+from convergence.forge.reading import read_pulls
+from convergence.forge_access import forge_client, pull_ref
+from merging.decisions.timing import next_look
+from merging.flow import MERGE_MACHINE, READY_STATES, MergeState
+from merging.guards import Facts, Verdict
+from merging.looks.scene import Scene, effect_pending, facts_of, scene_of
+from merging.looks.steps import taken
+from merging.models import MergeFlow
+from merging.services.move import BASE_BUSY, merge_move
+from runs.clock import now as clock_now
+from runs.contract.errors import FactoryError, NotFound, Refused
+from runs.flows.looks import look_done, look_failed
+from runs.transactions import joined_transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from convergence.forge.client import ForgeClient
+    from convergence.forge.facts import PullFacts
+    from runs.machine import Edge
+    from runs.models.flow_row import FlowRow
+
+_log = logging.getLogger(__name__)
+_random = random.SystemRandom()
+
+MOVED_ON = frozenset({"moved_on", "illegal_edge"})
+POLL_SPREAD = 0.1
+RESTING = "retry_pause"
+EFFECT_RELOOK = timedelta(seconds=30)  # while an effect outlives its time, until its outcome is known
+
+
+def merge_look(rows: Sequence[FlowRow]) -> None:
+    """Read the rows' facts in shared requests and advance each; never raises for a single row."""
+    flows = _loaded(rows)
+    reading = [row for row in flows if not _effect_at_work(row)]
+    outcomes = _read(forge_client(), reading) if reading else {}
+    for row in flows:
+        try:
+            if row.pk in outcomes:
+                _look_at(row, outcomes[row.pk])
+            else:
+                now = clock_now()
+                look_done(row, due_at=max(row.timer_at or now, now + EFFECT_RELOOK), now=now)
+        except Refused as error:
+            if error.code not in MOVED_ON:
+                look_failed(row, error)
+            _log.info("late: %s: %s", row.subject, error.message)
+        except Exception as error:  # noqa: BLE001  # whatever one row raises is its own: the others go on
+            look_failed(row, error)
+            if not isinstance(error, FactoryError):
+                _log.exception("the look at %s failed", row.subject)
+
+
+def _loaded(rows: Sequence[FlowRow]) -> list[MergeFlow]:
+    """The rows with their pull requests, as they were claimed; one that moved since then is left to its next look."""
+    fresh = MergeFlow.objects.select_related("pull__repository").in_bulk([row.pk for row in rows])
+    kept = []
+    for row in rows:
+        flow = fresh.get(row.pk)
+        if flow is not None and flow.version == row.version and not flow.is_terminal:
+            flow.due_at = row.due_at
+            kept.append(flow)
+    return kept
+
+
+def _effect_at_work(row: MergeFlow) -> bool:
+    """Whether the merge effect still has its time: it reads the pull request itself, and tells the outcome."""
+    in_time = row.timer_at is not None and row.timer_at > clock_now()
+    return row.state == MergeState.MERGING and in_time and effect_pending(row)
+
+
+def _read(client: ForgeClient, rows: Sequence[MergeFlow]) -> dict[int, PullFacts | FactoryError]:
+    outcomes: dict[int, PullFacts | FactoryError] = {}
+    for profile in (Profile.HELD, Profile.MERGE):
+        refs = {row.pk: pull_ref(row.pull) for row in rows if _profile(row) is profile}
+        if refs:
+            found = read_pulls(client, profile, list(refs.values()))
+            outcomes |= {key: found[ref] for key, ref in refs.items()}
+    return outcomes
+
+
+def _profile(row: MergeFlow) -> Profile:
+    return Profile.HELD if row.state == MergeState.WAITING_DEPS else Profile.MERGE
+
+
+def _look_at(row: MergeFlow, outcome: PullFacts | FactoryError) -> None:
+    """One row: gather, decide, then take the edge or set the next look. Raises ``Refused`` if it was moved meanwhile."""
+    scene = scene_of(forge_client(), row, row.pull, outcome, clock_now())
+    facts = facts_of(scene)
+    edge = MERGE_MACHINE.advance(row.state, "look", facts)
+    if edge is not None:
+        try:
+            _take(edge, scene, facts)
+        except IntegrityError:
+            if edge.target != MergeState.MERGING:
+                raise
+            _stay(scene, facts, held=BASE_BUSY)  # another flow of this base was faster
+    elif scene.error is not None and not isinstance(scene.error, NotFound):
+        look_failed(row, scene.error)
+    else:
+        _stay(scene, facts, held=_held(facts))
+
+
+def _take(edge: Edge, scene: Scene, facts: Facts) -> None:
+    found = taken(edge, scene, facts)
+    row = scene.row
+    with joined_transaction():
+        merge_move(row, edge, pull=scene.pull, actor=found.actor, now=scene.now, step=found.step)
+        found.also()
+        MergeFlow.objects.filter(pk=row.pk).update(last_look_at=scene.now)
+
+
+def _held(facts: Facts) -> str:
+    if facts.verdict is not Verdict.READY:
+        return ""
+    return BASE_BUSY if facts.base_busy else RESTING if facts.resting else ""
+
+
+def _stay(scene: Scene, facts: Facts, *, held: str) -> None:
+    """Nothing moves: record the look, what it found, and when the next one is."""
+    row, now = scene.row, scene.now
+    reason = scene.found.reason if scene.found else ""
+    looks = 0 if reason and reason != row.verdict_reason else row.looks
+    columns = {**scene.columns, "looks": looks + 1, "held_reason": held}
+    if row.state in READY_STATES and scene.read is not None:
+        columns["base_ref"] = scene.read.base_ref
+    look_done(row, due_at=_due_at(scene, facts, reason, looks), now=now, columns=columns)
+
+
+def _due_at(scene: Scene, facts: Facts, reason: str, looks: int) -> datetime:
+    row, now = scene.row, scene.now
+    seconds = settings.FACTORY.poll_seconds * (1 + _random.uniform(-POLL_SPREAD, POLL_SPREAD))
+    due = next_look(
+        state=row.state,
+        reason=reason,
+        looks=looks,
+        entered_at=row.entered_at,
+        now=now,
+        poll=timedelta(seconds=seconds),
+    )
+    timer = scene.columns.get("timer_at", row.timer_at)
+    waits_for = [timer] if facts.verdict is not Verdict.READY else [row.retry_at]
+    return min([due, *(instant for instant in waits_for if instant is not None and instant > now)])

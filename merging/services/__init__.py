@@ -1,0 +1,1 @@
+"""Every write of merging, one subject a file."""
