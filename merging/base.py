@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 def base_is_busy(row: MergeFlow, base_ref: str) -> bool:
     """Whether another flow of the same repository and base is in ``merging``; the table's own constraint decides."""
-    others = MergeFlow.objects.filter(
-        repository_id=row.repository_id, base_ref=base_ref, state=MergeState.MERGING
-    ).exclude(pk=row.pk)
+    others = (
+        MergeFlow.rows()
+        .filter(repository_id=row.repository_id, base_ref=base_ref, state=MergeState.MERGING)
+        .exclude(pk=row.pk)
+    )
     return others.exists()
 
 

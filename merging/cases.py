@@ -35,7 +35,7 @@ def case_of(row: MergeFlow, pull: PullRequest, read: PullFacts | None, words: st
             f"{attempt.expected_head[:7]} {attempt.message}".rstrip()
             for attempt in attempts
         ),
-        counters={name: counter for name, counter in counters_of(row).items()},
+        counters=dict(counters_of(row).items()),
         landed_sha=(read.merge_commit_sha if read else "") or "",
         words=said,
     )

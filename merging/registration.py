@@ -1,4 +1,4 @@
-"""What merging makes known to the kernel: its flow type, its place after convergence, its kind of question, its pass."""
+"""What merging tells the kernel: its flow type, its place after convergence, its question and its pass."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SWEEP_SECONDS = 60.0
 
 def merge_fence(row: FlowRow, generation: int) -> bool:
     """Whether an effect of that generation may still leave: it is the newest, and its flow lives."""
-    flow = MergeFlow.objects.select_related("pull").get(pk=row.pk)
+    flow = MergeFlow.rows().select_related("pull").get(pk=row.pk)
     return not flow.is_terminal and flow.generation == generation == flow.pull.generation
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def merge_flow_of(pull: PullRequest, generation: int | None = None) -> MergeFlow | None:
     """The merge flow of a generation, by default of the present one."""
     wanted = pull.generation if generation is None else generation
-    return MergeFlow.objects.filter(pull=pull, generation=wanted).first()
+    return MergeFlow.rows().filter(pull=pull, generation=wanted).first()
 
 
 def merge_detail(pull: PullRequest) -> dict[str, Any]:
@@ -55,7 +55,12 @@ def _failing_checks(pull: PullRequest, head: str) -> list[dict[str, Any]]:
     if read is None or read.head_sha != head:
         return []
     return [
-        {"name": check.name, "producer": check.producer, "conclusion": check.conclusion or check.status, "url": check.url}
+        {
+            "name": check.name,
+            "producer": check.producer,
+            "conclusion": check.conclusion or check.status,
+            "url": check.url,
+        }
         for check in required(check_rollup(read.contexts).failing)
     ]
 

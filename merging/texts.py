@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 MOST_LISTED = 20
+NAMED_CHECKS = 3  # in the one sentence; all are listed beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class Case:
 
 
 def _checks_failing(case: Case) -> str:
-    names = ", ".join(name for name, _ in case.failing[:3]) or "a required check"
-    more = f" and {len(case.failing) - 3} more" if len(case.failing) > 3 else ""
+    names = ", ".join(name for name, _ in case.failing[:NAMED_CHECKS]) or "a required check"
+    more = f" and {len(case.failing) - NAMED_CHECKS} more" if len(case.failing) > NAMED_CHECKS else ""
     return f"{names}{more} failed on {short(case.head)}. Fix it, then merge again, or abandon the pull request?"
 
 
@@ -68,7 +69,9 @@ def _dead_end(case: Case) -> str:
 
 def _returned(case: Case) -> str:
     most = case.counters.get("returns", (0, 0))[1]
-    return f"it went back to review {most} times in a row, and {short(case.head)} needs one again. Allow it, or abandon?"
+    return (
+        f"it went back to review {most} times in a row, and {short(case.head)} needs one again. Allow it, or abandon?"
+    )
 
 
 def _unreachable(case: Case) -> str:  # noqa: ARG001 - one shape for all
@@ -76,7 +79,9 @@ def _unreachable(case: Case) -> str:  # noqa: ARG001 - one shape for all
 
 
 def _landing(case: Case) -> str:
-    return f"merged as {short(case.landed_sha)}, but {case.base_ref} does not contain that commit. Look again, or abandon?"
+    return (
+        f"merged as {short(case.landed_sha)}, but {case.base_ref} does not contain that commit. Look again, or abandon?"
+    )
 
 
 QUESTIONS: dict[str, Callable[[Case], str]] = {

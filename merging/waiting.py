@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from convergence.services.escalations import escalation_current
@@ -14,6 +13,7 @@ from merging.texts import WITHDRAWN_WHEN
 from runs.flows.registry import Waiting, Wake
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from runs.models.flow_row import FlowRow
@@ -39,7 +39,7 @@ SENTENCES = {
 
 def merge_waiting_for(row: FlowRow) -> Waiting:
     """Answer from the row and its last look alone; the facts are exactly those that move the state."""
-    flow = row if isinstance(row, MergeFlow) else MergeFlow.objects.get(pk=row.pk)
+    flow = row if isinstance(row, MergeFlow) else MergeFlow.rows().get(pk=row.pk)
     reason = _reason(flow)
     return Waiting(
         reason=reason,

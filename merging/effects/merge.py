@@ -64,7 +64,7 @@ def merge_effect(call: EffectCall) -> Mapping[str, Any]:
 
 def _row(call: EffectCall) -> MergeFlow | None:
     """The row if it is still in the state, version and generation that asked for this effect."""
-    row = MergeFlow.objects.select_related("pull__repository").get(pk=call.row.pk)
+    row = MergeFlow.rows().select_related("pull__repository").get(pk=call.row.pk)
     same = row.state == MergeState.MERGING and row.entry_log == call.log and row.generation == call.generation
     return row if same and row.pull.generation == row.generation else None
 
@@ -143,7 +143,7 @@ def _ended(
 
 def _still_asked(call: EffectCall, row: MergeFlow) -> bool:
     """Lock the row and see it as it is now; a look may have found the merge first."""
-    current = MergeFlow.objects.select_for_update().get(pk=row.pk)
+    current = MergeFlow.rows().select_for_update().get(pk=row.pk)
     row.version, row.state, row.entry_log = current.version, current.state, current.entry_log
     return row.state == MergeState.MERGING and row.entry_log == call.log
 

@@ -26,7 +26,7 @@ from runs.flows.looks import look_done, look_failed
 from runs.transactions import joined_transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from convergence.forge.client import ForgeClient
     from convergence.forge.facts import PullFacts
@@ -66,7 +66,7 @@ def merge_look(rows: Sequence[FlowRow]) -> None:
 
 def _loaded(rows: Sequence[FlowRow]) -> list[MergeFlow]:
     """The rows with their pull requests, as they were claimed; one that moved since then is left to its next look."""
-    fresh = MergeFlow.objects.select_related("pull__repository").in_bulk([row.pk for row in rows])
+    fresh = MergeFlow.rows().select_related("pull__repository").in_bulk([row.pk for row in rows])
     kept = []
     for row in rows:
         flow = fresh.get(row.pk)
@@ -97,7 +97,7 @@ def _profile(row: MergeFlow) -> Profile:
 
 
 def _look_at(row: MergeFlow, outcome: PullFacts | FactoryError) -> None:
-    """One row: gather, decide, then take the edge or set the next look. Raises ``Refused`` if it was moved meanwhile."""
+    """One row: gather, decide, then take the edge or set the next look. Raises ``Refused`` if it was moved."""
     scene = scene_of(forge_client(), row, row.pull, outcome, clock_now())
     facts = facts_of(scene)
     edge = MERGE_MACHINE.advance(row.state, "look", facts)
@@ -120,7 +120,7 @@ def _take(edge: Edge, scene: Scene, facts: Facts) -> None:
     with joined_transaction():
         merge_move(row, edge, pull=scene.pull, actor=found.actor, now=scene.now, step=found.step)
         found.also()
-        MergeFlow.objects.filter(pk=row.pk).update(last_look_at=scene.now)
+        MergeFlow.rows().filter(pk=row.pk).update(last_look_at=scene.now)
 
 
 def _held(facts: Facts) -> str:

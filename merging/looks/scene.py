@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -15,7 +14,7 @@ from convergence.forge_access import pull_ref
 from convergence.guards import PullSeen
 from convergence.services.escalations import escalation_current
 from convergence.services.identity import pull_gone, pull_missing, pull_seen, snapshot_kept
-from merging.base import base_is_dead_end, base_is_busy
+from merging.base import base_is_busy, base_is_dead_end
 from merging.decisions.heads import changes_were_requested, head_is_foreign, reason_is_gone
 from merging.decisions.mergeability import Mergeability, MergeFacts, change_mark, classify_mergeability, merge_facts
 from merging.decisions.timing import checks_run, stall_clock
@@ -29,6 +28,8 @@ from runs.outbox.dispatch import PENDING
 from runs.policy import policy
 
 if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
     from convergence.forge.client import ForgeClient
     from convergence.models import Escalation, PullRequest
     from merging.models import MergeFlow
@@ -69,7 +70,7 @@ class Scene:
 def scene_of(
     client: ForgeClient, row: MergeFlow, pull: PullRequest, outcome: PullFacts | FactoryError, now: datetime
 ) -> Scene:
-    """Take over what was read of the pull request itself; writes its columns, and the first own head if there is none."""
+    """Take over what was read of the pull request; writes its columns, and the first own head if there is none."""
     scene = Scene(row=row, pull=pull, client=client, now=now)
     if isinstance(outcome, NotFound):
         scene.error = outcome

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,14 +25,25 @@ from runs.contract.errors import FactoryError
 from runs.flows.move import Effect
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from merging.looks.scene import Scene
     from runs.machine import Edge
 
 VERDICT_COLUMNS = ("verdict", "verdict_reason", "verdict_head", "verdict_base_sha", "verdict_at")
 TIMER_EDGES = frozenset(
-    {"stall_probed", "stall_probed_again", "stalled", "landing_unverified", "merge_outcome_lost", "merge_outcome_lost_too_often"}
+    {
+        "stall_probed",
+        "stall_probed_again",
+        "stalled",
+        "landing_unverified",
+        "merge_outcome_lost",
+        "merge_outcome_lost_too_often",
+    }
 )
-COUNTED_EDGES = frozenset({"refusal_counted", "refused_too_often", "merge_outcome_lost", "merge_outcome_lost_too_often"})
+COUNTED_EDGES = frozenset(
+    {"refusal_counted", "refused_too_often", "merge_outcome_lost", "merge_outcome_lost_too_often"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +82,7 @@ def taken(edge: Edge, scene: Scene, facts: Facts) -> Taken:
 
 
 def _columns(edge: Edge, scene: Scene, facts: Facts) -> dict[str, Any]:
-    row, read = scene.row, scene.read
+    _row, read = scene.row, scene.read
     columns: dict[str, Any] = {}
     if read is not None and edge.name not in {"merged_elsewhere", "closed_elsewhere"}:
         columns["base_ref"] = read.base_ref
@@ -108,9 +118,7 @@ def _also(edge: Edge, scene: Scene) -> Callable[[], object]:
     if edge.name == "answered" and scene.escalation is not None and scene.escalation.reason == "unreachable":
         return partial(missing_forgotten, scene.pull)
     if edge.target == MergeState.MERGED and read is not None:
-        return partial(
-            row.attempts.filter(outcome="merged").update, landed_sha=read.merge_commit_sha or "", at=now
-        )
+        return partial(row.attempts.filter(outcome="merged").update, landed_sha=read.merge_commit_sha or "", at=now)
     return lambda: None
 
 

@@ -1,6 +1,6 @@
 """The merge flow's row, and the heads that it counts as its own."""
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from django.db import models
 
@@ -53,6 +53,11 @@ class MergeFlow(FlowRow):
             ),
         ]
         indexes: ClassVar = flow_indexes("merge")
+
+    @classmethod
+    def rows(cls) -> "models.QuerySet[MergeFlow]":
+        """Every row, typed as this flow's own."""
+        return cast("models.QuerySet[MergeFlow]", cls.objects.all())
 
 
 class OwnHead(models.Model):

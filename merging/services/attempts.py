@@ -43,7 +43,7 @@ def attempt_begin(row: MergeFlow, plan: Plan, *, entry_log: int, now: datetime) 
     Locks the flow row, so that a cancel sees either no call or this one.
     """
     with transaction.atomic():
-        current = MergeFlow.objects.select_for_update().get(pk=row.pk)
+        current = MergeFlow.rows().select_for_update().get(pk=row.pk)
         if current.state != MergeState.MERGING or current.entry_log != entry_log:
             return None
         return _create(

@@ -26,7 +26,7 @@ def merge_cancel(row: FlowRow, *, actor: str, reason: str = "") -> None:
     """
     now = clock_now()
     with transaction.atomic():
-        current = MergeFlow.objects.select_for_update().get(pk=row.pk)
+        current = MergeFlow.rows().select_for_update().get(pk=row.pk)
         facts = Facts(call_on_wire=attempt_on_wire(current) is not None)
         edge = MERGE_MACHINE.advance(current.state, "cancel", facts)
         if edge is None and not current.is_terminal:

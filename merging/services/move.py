@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -16,15 +15,17 @@ from convergence.services.move import pull_show
 from convergence.services.submit import pull_resubmit
 from merging.decisions.timing import EFFECT_LIMIT, LANDING_LIMIT, LANDING_LOOKS
 from merging.flow import MERGE_MACHINE, MergeState
-from merging.models import MergeFlow
 from merging.texts import merge_form
 from runs.flows.looks import flow_wake
 from runs.flows.move import Effect, Move, flow_move
 from runs.outbox.write import outbox_add
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from convergence.models import PullRequest
     from convergence.texts import Question
+    from merging.models import MergeFlow
     from runs.machine import Edge
     from runs.models.transition import TransitionLog
 
@@ -54,7 +55,9 @@ def flow_actor(subject: str) -> str:
     return f"flow:{FLOW}:{subject}"
 
 
-def merge_move(row: MergeFlow, edge: Edge, *, pull: PullRequest, actor: str, now: datetime, step: Step) -> TransitionLog:
+def merge_move(
+    row: MergeFlow, edge: Edge, *, pull: PullRequest, actor: str, now: datetime, step: Step
+) -> TransitionLog:
     """Take the edge in a transaction of its own or the caller's, or raise ``Refused`` and change nothing.
 
     Compare-and-set on the row; then the open question is ended, a new one asked, the pull request's state shown, the

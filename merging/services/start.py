@@ -22,7 +22,7 @@ from runs.policy import policy
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from runs.flows.registry import FlowRow
+    from runs.models.flow_row import FlowRow
 
 _log = logging.getLogger(__name__)
 CONVERGED_SOURCE = "converged"
@@ -36,7 +36,7 @@ def merge_start(row: FlowRow, *, actor: str, now: datetime) -> MergeFlow | None:
     Judged here once: later changes of the setting neither start nor stop it. The limits are those of this moment; the
     head that the gate judged is the first own head.
     """
-    convergence = ConvergenceFlow.objects.select_related("pull__repository").get(pk=row.pk)
+    convergence = ConvergenceFlow.rows().select_related("pull__repository").get(pk=row.pk)
     pull = convergence.pull
     generation = PullRequestGeneration.objects.get(pull=pull, number=convergence.generation)
     if not (settings.FACTORY.auto_merge and generation.auto_merge) or pull.generation != convergence.generation:
@@ -70,7 +70,7 @@ def merges_missing_start() -> int:
     for convergence in _missing()[:SWEEP_BATCH]:
         with transaction.atomic():
             pull = PullRequest.objects.select_for_update().get(pk=convergence.pull_id)
-            if pull.state != PullState.CONVERGED or MergeFlow.objects.filter(
+            if pull.state != PullState.CONVERGED or MergeFlow.rows().filter(
                 subject=convergence.subject, generation=convergence.generation
             ):
                 continue
@@ -88,8 +88,8 @@ def _missing() -> list[ConvergenceFlow]:
     handed_over = PullRequestGeneration.objects.filter(
         pull_id=OuterRef("pull_id"), number=OuterRef("generation"), auto_merge=True, outcome=HANDED_OVER
     )
-    flows = MergeFlow.objects.filter(subject=OuterRef("subject"), generation=OuterRef("generation"))
-    found = ConvergenceFlow.objects.filter(
+    flows = MergeFlow.rows().filter(subject=OuterRef("subject"), generation=OuterRef("generation"))
+    found = ConvergenceFlow.rows().filter(
         ~Exists(flows),
         Exists(handed_over),
         state=ConvergenceState.CONVERGED,
