@@ -14,6 +14,7 @@ from runs.models import Attempt, Run
 from runs.queue.attempts.fence import Presented
 from runs.queue.attempts.heartbeat import Heartbeat, attempt_heartbeat
 from runs.queue.attempts.publish import attempt_publish
+from runs.queue.attempts.reaper import Grace
 from runs.queue.claim import ClaimedRun, ClaimRequest, run_claim
 from runs.queue.enqueue import run_enqueue
 from runs.queue.flow_steps import FlowStep, StepRequest, flow_step_spec
@@ -89,7 +90,7 @@ def claim(worker_id=None, *, offer=OFFER) -> Attempt:
     return claimed.attempt
 
 
-def presented(attempt: Attempt, **changes) -> Presented:
+def presented(attempt: Attempt, /, **changes) -> Presented:
     fields = {
         "run_id": attempt.run.run_id,
         "attempt": attempt.number,
@@ -193,3 +194,8 @@ def make_due(attempt, *, silent=False, expired=False):
 def release_backoff(run):
     """Let the pause after a failure be over."""
     Run.objects.filter(pk=run.pk, hold="backoff").update(available_at=now() - timedelta(seconds=1))
+
+
+def seasoned_reaper():
+    """The grace of a reaper that has run for long: silence counts."""
+    return Grace(judged_from=now() - timedelta(hours=1), last_pass=now())

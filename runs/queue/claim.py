@@ -16,7 +16,7 @@ from runs.contract.placement import Offer, resolve_adapter
 from runs.contract.spec import SPEC_VERSION, spec_value
 from runs.definitions.stored import definition_document, prompt_hash_now
 from runs.flow import RunState
-from runs.models import Attempt, Hold, PlacementClass, Run, RunSpec
+from runs.models import Attempt, Hold, PlacementClass, Run
 from runs.queue import ready
 from runs.queue.journal import Step, TransitionRefused, run_move
 from runs.queue.models_of_adapters import model_for
@@ -82,8 +82,15 @@ def run_claim(request: ClaimRequest) -> ClaimedRun | Empty:
         return Empty()
     if not run_probe(request.offer) and not _busy_run(request.worker_id):
         return Empty()
-    with write_transaction():
-        return _claim(request)
+    try:
+        with write_transaction():
+            return _claim(request)
+    except Refused:
+        # The same request, sent twice at once: the other one leased while this one waited.
+        known = _known_claim(request)
+        if known is None:
+            raise
+        return known
 
 
 def _claim(request: ClaimRequest) -> ClaimedRun | Empty:
@@ -118,7 +125,7 @@ def _candidates(classes: Iterable[PlacementClass]) -> Iterable[ready.Head]:
 
 def _lease(request: ClaimRequest, head: ready.Head, at: datetime) -> Attempt | None:
     """Lease this run, or None: its exclusive key is taken (it gets the hold), or another claim won it."""
-    run = Run.objects.get(pk=head.run_pk)
+    run = Run.objects.select_related("spec_row").get(pk=head.run_pk)
     if run.state != RunState.QUEUED or run.hold:
         return None
     if run.exclusive_key and Attempt.objects.filter(exclusive_key=run.exclusive_key, finished_at=None).exists():
@@ -151,7 +158,7 @@ def _hold_exclusive(run: Run, at: datetime) -> None:
 
 
 def _new_attempt(request: ClaimRequest, run: Run, row: PlacementClass, at: datetime) -> Attempt:
-    spec = RunSpec.objects.get(run=run).document
+    spec = run.spec_row.document
     adapter = resolve_adapter(request.offer, row.adapter) or row.adapter
     liveness = settings.FACTORY.liveness_seconds
     return Attempt(

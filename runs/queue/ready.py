@@ -27,7 +27,7 @@ WITH RECURSIVE ready(class_id) AS (
           WHERE state = 'queued' AND hold = '' AND placement_class_id > ready.class_id)
   FROM ready WHERE ready.class_id IS NOT NULL
 )
-SELECT class_id FROM ready WHERE class_id IS NOT NULL
+SELECT c.* FROM ready JOIN runs_placementclass c ON c.id = ready.class_id
 """
 HEAD = """
 SELECT id, rank_at FROM runs_run
@@ -74,13 +74,13 @@ class Head:
 
 def ready_classes() -> list[PlacementClass]:
     """The classes that have ready runs, one index seek each."""
-    return _classes([pk for (pk,) in _rows(READY_CLASSES)])
+    return list(PlacementClass.objects.raw(READY_CLASSES))
 
 
 def due_classes(at: datetime) -> dict[PlacementClass, int]:
     """The classes of the first due retries, with how many of those each has; nothing is released."""
     found = [class_pk for _, class_pk in _rows(DUE, [at, DUE_BATCH])]
-    return {row: found.count(row.pk) for row in _classes(sorted(set(found)))}
+    return {row: found.count(row.pk) for row in PlacementClass.objects.filter(pk__in=found)} if found else {}
 
 
 def head_of(row: PlacementClass, *, lock: bool) -> Head | None:
@@ -117,12 +117,6 @@ def key_released(exclusive_key: str) -> int:
 def held_oldest(before: datetime, limit: int) -> list[int]:
     """Keys of the held runs whose hold was looked at longest ago, and not after ``before``."""
     return [pk for (pk,) in _rows(HELD_OLDEST, [before, limit])]
-
-
-def _classes(keys: list[int]) -> list[PlacementClass]:
-    if not keys:
-        return []
-    return list(PlacementClass.objects.filter(pk__in=keys).order_by("pk"))
 
 
 def _rows(statement: str, parameters: Sequence[int | datetime] = ()) -> list[tuple[Any, ...]]:

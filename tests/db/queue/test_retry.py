@@ -1,0 +1,89 @@
+"""Failures that lead back to the queue, and those that do not."""
+
+from datetime import timedelta
+
+from runs.clock import now
+from runs.models import Run
+from runs.queue.attempts.reaper import reaper_pass
+from runs.queue.claim import Empty, run_claim
+from runs.queue.holds import holds_pass
+from tests.queue_driver import (
+    claim,
+    claim_request,
+    enqueue,
+    failed_body,
+    make_due,
+    publish,
+    release_backoff,
+    seasoned_reaper,
+)
+
+
+def test_four_losses_in_a_row_end_the_run():
+    """RU-S11, RU-H11"""
+    run = enqueue(maxEnvironmentRetries=3)
+    for number in range(1, 5):
+        attempt = claim()
+        assert attempt.number == number
+        make_due(attempt, silent=True)
+        reaper_pass(seasoned_reaper())
+        release_backoff(run)
+    run.refresh_from_db()
+    assert (run.state, run.cause, run.environment_failures) == ("failed", "environment", 4)
+
+
+def test_two_agent_errors_spend_a_budget_of_two_and_losses_do_not_count_into_it():
+    """RU-H11"""
+    run = enqueue(maxAttempts=2, maxEnvironmentRetries=3)
+    attempt = claim()
+    publish(attempt, failed_body(attempt))
+    run.refresh_from_db()
+    assert (run.state, run.reason_code) == ("queued", "retry_agent_error")
+    release_backoff(run)
+    attempt = claim()
+    make_due(attempt, silent=True)
+    reaper_pass(seasoned_reaper())
+    release_backoff(run)
+    attempt = claim()
+    publish(attempt, failed_body(attempt, "contract_violation"))
+    run.refresh_from_db()
+    assert (run.state, run.cause, run.agent_error_failures, run.environment_failures) == ("failed", "agent_error", 2, 1)
+
+
+def test_a_usage_limit_waits_for_the_instant_that_the_account_named():
+    run = enqueue()
+    attempt = claim()
+    again = now() + timedelta(hours=3)
+    publish(attempt, failed_body(attempt, "usage_limited", retryAt=again.isoformat().replace("+00:00", "Z")))
+    run.refresh_from_db()
+    assert (run.hold, run.available_at, run.usage_limit_failures) == ("backoff", again, 1)
+
+
+def test_a_backoff_is_released_when_due_by_a_claim_and_by_the_sweep():
+    runs = [enqueue(), enqueue()]
+    for _ in runs:
+        attempt = claim()
+        publish(attempt, failed_body(attempt, "drain_timeout"))
+    assert run_claim(claim_request()) == Empty("none_ready")
+    release_backoff(runs[0])
+    assert claim().run == runs[0]
+    release_backoff(runs[1])
+    assert holds_pass() == 1
+    assert Run.objects.get(pk=runs[1].pk).hold == ""
+
+
+def test_a_retry_keeps_its_place_in_the_line():
+    first = enqueue()
+    attempt = claim()
+    publish(attempt, failed_body(attempt, "drain_timeout"))
+    enqueue()
+    release_backoff(first)
+    assert claim().run == first
+
+
+def test_a_missed_clearing_of_an_exclusive_hold_is_made_up_by_the_sweep():
+    run = enqueue(exclusiveKey="branch:1:x")
+    long_ago = now() - timedelta(minutes=1)
+    Run.objects.filter(pk=run.pk).update(hold="exclusive", hold_checked_at=long_ago)
+    assert holds_pass() == 1
+    assert claim().run == run
