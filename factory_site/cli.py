@@ -10,6 +10,11 @@ from factory_site.config import SettingsError, load_config
 
 def run(argv: list[str]) -> int:
     """Run one management command and return its exit code; a wrong setting is one line on stderr and exit code 2."""
+    if argv[:1] == ["demo"]:
+        # It has a data folder of its own; the caller's is neither read nor made.
+        from factory_site.demo.__main__ import main as demo
+
+        return demo(argv[1:])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "factory_site.settings")
     try:
         config = load_config()

@@ -45,5 +45,8 @@ def logging_config(*, as_json: bool) -> dict[str, Any]:
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
         "root": {"handlers": ["stderr"], "level": "INFO"},
         # Django's own handlers would write the same records a second time, in another form.
-        "loggers": {"django": {"handlers": [], "level": "INFO", "propagate": True}},
+        "loggers": {
+            "django": {"handlers": [], "level": "INFO", "propagate": True},
+            "huey": {"handlers": [], "level": "WARNING", "propagate": True},  # a line a beat says nothing
+        },
     }

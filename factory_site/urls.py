@@ -1,9 +1,10 @@
 """Every route of the site; pages of the console come before the API, whose root pattern matches the rest."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 
 from factory_site.api import api
+from factory_site.api.errors import unknown_path
 from runs.intake.views import github_hook
 
 urlpatterns = [
@@ -11,4 +12,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("workers.urls")),
     path("", api.urls),
+    re_path(r"^(?:api|hooks|worker|artifacts)/", unknown_path),
 ]

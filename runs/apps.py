@@ -2,6 +2,8 @@
 
 from django.apps import AppConfig
 
+HOLDS_SECONDS = 15.0  # a missed clearing of a hold costs this and no more
+
 
 class RunsConfig(AppConfig):
     """The kernel: queue, definitions, events, flows and the people who decide."""
@@ -10,11 +12,17 @@ class RunsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the kernel's own consumer and passes."""
+        from django.conf import settings
+
         from runs.flows.looks import effect_deliver, flows_pass
         from runs.flows.move import EFFECT_TOPIC
         from runs.outbox.dispatch import outbox_pass, register_consumer
         from runs.periodic import register_pass
+        from runs.queue.attempts.reaper import reaper_pass
+        from runs.queue.holds import holds_pass
 
         register_consumer(EFFECT_TOPIC, effect_deliver)
         register_pass("outbox", seconds=1.0, body=outbox_pass)
         register_pass("flows", seconds=1.0, body=flows_pass)
+        register_pass("reaper", seconds=settings.FACTORY.reaper_seconds, body=reaper_pass)
+        register_pass("holds", seconds=HOLDS_SECONDS, body=holds_pass)

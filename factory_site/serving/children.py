@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
     from types import FrameType
 
 RESTART_NOW = 75  # a worker's "restart me"
@@ -31,6 +32,8 @@ class Child:
     forever: bool = True
     pass_fds: tuple[int, ...] = ()
     grace: float = 10.0  # seconds between SIGTERM and SIGKILL
+    quiet: bool = False  # what it prints is nobody's business here
+    needs: Path | None = None  # it is started once this file exists
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     crashes: int = 0
@@ -54,7 +57,7 @@ class Family:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._signalled)
         for child in self.children:
-            self._start(child)
+            self._look(child)
         if on_ready:
             on_ready()
         while not self._signals and not (until and until()):
@@ -78,13 +81,15 @@ class Family:
             env=None if child.environment is None else dict(child.environment),
             pass_fds=(self._read_end, *child.pass_fds),
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if child.quiet else None,
+            stderr=subprocess.DEVNULL if child.quiet else None,
             start_new_session=True,  # Ctrl-C reaches this process alone, which ends them in order
         )
         child.started = time.monotonic()
 
     def _look(self, child: Child) -> None:
         if child.process is None:
-            if not child.ended and time.monotonic() >= child.next_start:
+            if not child.ended and time.monotonic() >= child.next_start and (not child.needs or child.needs.exists()):
                 self._start(child)
             return
         code = child.process.poll()

@@ -13,11 +13,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import requests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PROJECT = Path(__file__).resolve().parents[2]
 AGENT = PROJECT / "fixtures" / "simulator" / "agent.py"
@@ -102,7 +104,7 @@ class System:
         self.forge: dict[str, str] = {}
         self.secret = secrets.token_hex(16)
 
-    def __enter__(self) -> System:
+    def __enter__(self) -> Self:
         (self.folder / "hook-secret").write_text(self.secret)
         argv = [sys.executable, "-u", "-m", "fixtures.simulator", "--dir", str(self.folder / "forge")]
         argv += ["--hooks-url", f"{self.url}/hooks/github", "--hooks-secret-file", str(self.folder / "hook-secret")]

@@ -1,4 +1,4 @@
-"""The HTTP API, assembled from the routers of the apps. A new route is closed unless it says otherwise."""
+"""The API object: its routers, its authentication and its one error shape."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 
 from django.db import DatabaseError, connection
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from ninja import NinjaAPI, Schema
-from ninja.errors import AuthenticationError
 from ninja.responses import Status
-from ninja.security import django_auth
 
 from factory_site import __version__
+from factory_site.api.auth import SessionCaller, TokenCaller
+from factory_site.api.errors import error_answer, register_handlers
+from factory_site.api.runs import router as runs
+from factory_site.api.status import router as status
+from factory_site.api.tasks import router as tasks
+from factory_site.api.workers import router as workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from django.http import HttpRequest, HttpResponseBase
 
 
 def _signed_in(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -24,15 +29,11 @@ def _signed_in(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespo
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        return view(request, *args, **kwargs) if request.user.is_authenticated else _unauthenticated(request)
+        if request.user.is_authenticated:
+            return view(request, *args, **kwargs)
+        return error_answer(HTTPStatus.UNAUTHORIZED, "unauthenticated", "Sign in, or send an API token.")
 
     return guarded
-
-
-def _unauthenticated(request: HttpRequest, error: object = None) -> JsonResponse:
-    del request, error
-    detail = {"code": "unauthenticated", "message": "Sign in, or send an API token.", "retryable": False}
-    return JsonResponse({"error": detail}, status=HTTPStatus.UNAUTHORIZED)
 
 
 api = NinjaAPI(
@@ -42,9 +43,13 @@ api = NinjaAPI(
     openapi_url="/api/openapi.json",
     docs_url="/api/docs",
     docs_decorator=_signed_in,
-    auth=django_auth,
+    auth=[TokenCaller(), SessionCaller()],
 )
-api.add_exception_handler(AuthenticationError, _unauthenticated)
+register_handlers(api)
+api.add_router("/api/v1/status", status, tags=["status"])
+api.add_router("/api/v1/tasks", tasks, tags=["tasks"])
+api.add_router("/api/v1/runs", runs, tags=["runs"])
+api.add_router("/api/v1/workers", workers, tags=["workers"])
 
 
 class Health(Schema):

@@ -1,0 +1,158 @@
+"""The one error shape of the API, and which HTTP status each code has."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from django.db import OperationalError
+from django.http import Http404, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from ninja import Schema
+from ninja.errors import AuthenticationError, AuthorizationError, HttpError, ValidationError
+
+from runs.contract.errors import FactoryError, Invalid, NotFound, Permanent, Refused, Transient
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+    from ninja import NinjaAPI
+
+S = HTTPStatus
+CODES = {
+    "role_required": S.FORBIDDEN,
+    "csrf_failed": S.FORBIDDEN,
+    "unauthenticated": S.UNAUTHORIZED,
+    "rate_limited": S.TOO_MANY_REQUESTS,
+    "body_too_large": S.REQUEST_ENTITY_TOO_LARGE,
+    "too_large": S.UNPROCESSABLE_ENTITY,
+    "pull_request_closed": S.BAD_REQUEST,
+    "unknown_definition": S.BAD_REQUEST,
+}
+DATABASE_RETRY_SECONDS = 1
+
+
+class ErrorDetail(Schema):
+    """What went wrong: a code for programs, a sentence for people."""
+
+    code: str
+    message: str
+    retryable: bool
+    details: dict[str, Any] | None = None
+
+
+class ErrorBody(Schema):
+    """The body of every answer that is no success."""
+
+    error: ErrorDetail
+
+
+def responses(success: dict[int, Any], *codes: int) -> dict[int, Any]:
+    """Declare a route's answers: its successes, 400, 401 and the given error statuses."""
+    return {**success, **dict.fromkeys({400, 401, *codes}, ErrorBody)}
+
+
+def error_answer(
+    status: HTTPStatus,
+    code: str,
+    message: str,
+    *,
+    retryable: bool = False,
+    details: dict[str, Any] | None = None,
+    retry_after: float | None = None,
+) -> JsonResponse:
+    """One error in the API's shape."""
+    detail: dict[str, Any] = {"code": code, "message": message, "retryable": retryable}
+    if details:
+        detail["details"] = details
+    answer = JsonResponse({"error": detail}, status=status)
+    if retry_after is not None:
+        answer["Retry-After"] = str(max(1, round(retry_after)))
+    return answer
+
+
+@csrf_exempt
+def unknown_path(request: HttpRequest) -> JsonResponse:
+    """404 in the API's shape, for an address of programs that nothing serves."""
+    return error_answer(S.NOT_FOUND, "not_found", f"There is no {request.path}. The API is listed at /api/docs.")
+
+
+def status_of(error: FactoryError) -> HTTPStatus:
+    """The HTTP status of an error: by its code where that says more, else by its kind."""
+    if error.code in CODES:
+        return CODES[error.code]
+    if isinstance(error, Invalid):
+        return S.BAD_REQUEST
+    if isinstance(error, NotFound):
+        return S.NOT_FOUND
+    if isinstance(error, Refused):
+        return S.CONFLICT
+    return S.SERVICE_UNAVAILABLE
+
+
+def factory_error_answer(error: FactoryError) -> JsonResponse:
+    """The answer of an error of the tree. What the forge refused for good is unavailable to the caller, too."""
+    status = status_of(error)
+    retry_after = error.retry_after if isinstance(error, Transient) else error.details.pop("retryAfter", None)
+    if isinstance(error, Permanent):
+        retry_after = retry_after or 60
+    details = error.details
+    return error_answer(
+        status,
+        error.code,
+        error.message,
+        retryable=error.retryable or bool(details.pop("retryable", False)),
+        details=details,
+        retry_after=retry_after,
+    )
+
+
+def register_handlers(api: NinjaAPI) -> None:
+    """Give every exception that a route may raise its answer."""
+
+    def refused_by_tree(request: HttpRequest, error: FactoryError) -> JsonResponse:
+        del request
+        return factory_error_answer(error)
+
+    def unauthenticated(request: HttpRequest, error: AuthenticationError) -> JsonResponse:
+        del request, error
+        return error_answer(S.UNAUTHORIZED, "unauthenticated", "Sign in, or send an API token.")
+
+    def forbidden(request: HttpRequest, error: AuthorizationError) -> JsonResponse:
+        del request, error
+        return error_answer(S.FORBIDDEN, "csrf_failed", "The CSRF token is missing or wrong. Load the page again.")
+
+    def invalid(request: HttpRequest, error: ValidationError) -> JsonResponse:
+        del request
+        first = error.errors[0]
+        # loc is (source, parameter, field, …); a body's own name says nothing to its sender.
+        path = [str(part) for part in first["loc"][1:] if part not in {"body", "filters"}]
+        field = ".".join(path) or str(first["loc"][0])
+        return error_answer(S.BAD_REQUEST, "invalid_field", f"{field}: {first['msg']}.", details={"field": field})
+
+    def http_error(request: HttpRequest, error: HttpError) -> JsonResponse:
+        del request
+        if error.status_code == S.BAD_REQUEST:
+            return error_answer(S.BAD_REQUEST, "malformed_json", "The body is no JSON.")
+        return error_answer(HTTPStatus(error.status_code), "csrf_failed", str(error))
+
+    def missing(request: HttpRequest, error: Http404) -> JsonResponse:
+        del error
+        return unknown_path(request)
+
+    def database_busy(request: HttpRequest, error: OperationalError) -> JsonResponse:
+        del request, error
+        return error_answer(
+            S.SERVICE_UNAVAILABLE,
+            "unavailable",
+            "The database is busy. Nothing was changed; try again.",
+            retryable=True,
+            retry_after=DATABASE_RETRY_SECONDS,
+        )
+
+    api.add_exception_handler(FactoryError, refused_by_tree)  # type: ignore[arg-type]  # ninja also allows for classes
+    api.add_exception_handler(AuthenticationError, unauthenticated)  # type: ignore[arg-type]  # ninja also allows for classes
+    api.add_exception_handler(AuthorizationError, forbidden)  # type: ignore[arg-type]  # ninja also allows for classes
+    api.add_exception_handler(ValidationError, invalid)  # type: ignore[arg-type]  # ninja also allows for classes
+    api.add_exception_handler(HttpError, http_error)  # type: ignore[arg-type]  # ninja also allows for classes
+    api.add_exception_handler(Http404, missing)  # type: ignore[arg-type]  # ninja also allows for classes
+    api.add_exception_handler(OperationalError, database_busy)  # type: ignore[arg-type]  # ninja also allows for classes

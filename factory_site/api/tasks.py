@@ -1,0 +1,85 @@
+"""Routes of human tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpRequest, HttpResponse  # noqa: TC002  # ninja reads the annotations
+from ninja import Query, Router
+from pydantic import Field
+
+from factory_site.api.auth import needs
+from factory_site.api.errors import responses
+from factory_site.api.lists import Body, Listed, Page, conditional, window
+from runs.contract.errors import Invalid, NotFound
+from runs.humans.flow import TASK_MACHINE
+from runs.humans.selectors import task_json
+from runs.humans.tasks import task_answer
+from runs.models import HumanTask, Role
+from runs.subjects import subject_reference
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+router = Router()
+MOST_KEY = 2**63 - 1  # a row's key
+
+
+class TaskFilter(Page):
+    """Which tasks."""
+
+    state: str | None = Field(None, max_length=40)
+    kind: str | None = Field(None, max_length=40)
+    subject: str | None = Field(None, max_length=250)
+
+
+class Answer(Body):
+    """An answer: the form's fields, and what was on screen when it was given."""
+
+    variables: dict[str, Any]
+    seen_hash: str | None = Field(None, max_length=71)
+
+
+@router.get("", response=responses({200: Listed}, 304))
+def task_list(request: HttpRequest, filters: Query[TaskFilter]) -> HttpResponse:
+    """Human tasks, newest first."""
+    return conditional(request, window(_filtered(filters), filters, lambda rows: [task_json(row) for row in rows]))
+
+
+@router.get("/{task_id}", response=responses({200: dict[str, Any]}, 304, 404))
+def task_show(request: HttpRequest, task_id: int) -> HttpResponse:
+    """One human task."""
+    return conditional(request, task_json(_task(task_id)))
+
+
+@router.post("/{task_id}/complete", response=responses({200: dict[str, Any]}, 403, 404, 409))
+def task_complete(request: HttpRequest, task_id: int, body: Answer) -> dict[str, Any]:
+    """Answer a task; the first answer wins."""
+    caller = needs(request, Role.OPERATOR, "Answering a task")
+    _task(task_id)
+    task = task_answer(task_id=task_id, variables=body.variables, actor=caller.actor, seen=body.seen_hash or "")
+    return task_json(task)
+
+
+def _task(task_id: int) -> HumanTask:
+    task = HumanTask.objects.filter(pk=task_id).first() if 0 < task_id <= MOST_KEY else None
+    if task is None:
+        raise NotFound("unknown_task", f"There is no task {task_id}.")
+    return task
+
+
+def _filtered(filters: TaskFilter) -> QuerySet[HumanTask]:
+    rows = HumanTask.objects.all()
+    if filters.state:
+        if filters.state not in TASK_MACHINE.values:
+            raise Invalid(
+                "invalid_field",
+                f"Unknown state {filters.state!r}. Known: {', '.join(TASK_MACHINE.values)}.",
+                details={"field": "state"},
+            )
+        rows = rows.filter(state=filters.state)
+    if filters.kind:
+        rows = rows.filter(kind=filters.kind)
+    if filters.subject:
+        rows = rows.filter(subject=subject_reference(filters.subject))
+    return rows

@@ -1,0 +1,1 @@
+"""The whole system offline: control plane, workers, a simulated GitHub, scripted agents, on a throw-away folder."""

@@ -1,0 +1,37 @@
+"""`manage.py status`: what is going on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.core.serializers.json import DjangoJSONEncoder
+
+from factory_site.status import status_document
+
+
+class Command(BaseCommand):
+    """Print counts by state, workers, the queue, open tasks and anomalies."""
+
+    help = "Show what is going on."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the flags."""
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, **options: Any) -> None:
+        """Print the document, for people or as JSON."""
+        document = status_document()
+        if options["json"]:
+            self.stdout.write(json.dumps(document, cls=DjangoJSONEncoder, indent=2))
+            return
+        for title in ("pullRequests", "runs", "workers"):
+            counts = ", ".join(f"{count} {state}" for state, count in document[title].items()) or "none under way"
+            self.stdout.write(f"{title}: {counts}")
+        tasks = document["tasks"]
+        self.stdout.write(f"tasks: {tasks['open']} open, {tasks['overdue']} overdue")
+        for anomaly in document["anomalies"]:
+            self.stdout.write(f"! {anomaly['code']} {anomaly['subject']}: {anomaly['text']}")
+        if not document["anomalies"]:
+            self.stdout.write("no anomalies")

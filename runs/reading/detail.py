@@ -1,0 +1,132 @@
+"""Everything about one run, and its trace."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from runs.contract.errors import NotFound
+from runs.models import Attempt, JournalRow, Receipt, ResultArtifact, Run, RunSpec, TraceRow
+from runs.reading.rows import MICRO, run_row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ABANDON_TOKEN = re.compile(r"(/hooks/abandon\?token=)[A-Za-z0-9_-]+")  # asks for a submission: masked where shown
+MOST_TRACE_ROWS = 200
+
+
+def run_find(run_id: str) -> Run:
+    """The run of this id; raises ``NotFound`` unknown_run."""
+    run = Run.objects.filter(run_id=run_id).first()
+    if run is None:
+        raise NotFound("unknown_run", f"There is no run {run_id}.")
+    return run
+
+
+def run_detail(run: Run) -> dict[str, Any]:
+    """The list row, and specification, hashes, attempts, journal, result, receipt and artifacts."""
+    receipt = Receipt.objects.filter(run=run).first()
+    result = getattr(run, "result", None)
+    return {
+        **run_row(run),
+        "spec": _masked(RunSpec.objects.get(run=run).document),
+        "specHash": run.spec_hash,
+        "defHash": run.def_hash,
+        "journalHead": run.journal_head,
+        "attempts": [_attempt(attempt) for attempt in run.attempts.select_related("usage").order_by("number")],
+        "journal": [_journal(row) for row in JournalRow.objects.filter(run=run).order_by("seq")],
+        "result": json.loads(result.canonical) if result else None,
+        "receiptHash": receipt.receipt_hash if receipt else None,
+        "artifacts": [
+            {"kind": each.kind, "name": each.name, "sha256": each.artifact_id}
+            for each in ResultArtifact.objects.filter(result__run=run)
+        ],
+    }
+
+
+def run_receipt(run: Run) -> dict[str, Any]:
+    """The receipt as it was made; raises ``NotFound`` no_receipt for a run that was not accepted."""
+    receipt = Receipt.objects.filter(run=run).first()
+    if receipt is None:
+        raise NotFound("no_receipt", f"{run.run_id} is {run.state}; only completed and refused runs have a receipt.")
+    document: dict[str, Any] = json.loads(receipt.canonical)
+    return document
+
+
+def run_trace(run: Run, *, since: int, limit: int) -> dict[str, Any]:
+    """Trace rows of the newest attempt after ``since`` (a seq), and the cursor to go on with."""
+    attempt = run.attempts.order_by("-number").first()
+    rows: list[TraceRow] = []
+    if attempt is not None:
+        found = TraceRow.objects.filter(attempt=attempt, seq__gt=since).order_by("seq")
+        rows = list(found[: min(limit, MOST_TRACE_ROWS)])
+    return {
+        "attempt": attempt.number if attempt else None,
+        "items": [
+            {"seq": row.seq, "at": row.at, "kind": row.kind, "payload": json.loads(row.payload_json)} for row in rows
+        ],
+        "nextSince": rows[-1].seq if rows else since,
+        "ended": run.is_at_rest,
+    }
+
+
+def _masked(document: Any) -> Any:
+    """The document without abandon tokens."""
+    return json.loads(ABANDON_TOKEN.sub(r"\1[redacted:token]", json.dumps(document)))
+
+
+def _attempt(attempt: Attempt) -> dict[str, Any]:
+    usage = getattr(attempt, "usage", None)
+    return {
+        "attempt": attempt.number,
+        "worker": attempt.worker_id,
+        "node": attempt.node,
+        "phase": attempt.phase,
+        "outcome": attempt.outcome or None,
+        "reasonCode": attempt.reason_code or None,
+        "cause": attempt.cause or None,
+        "detail": json.loads(attempt.detail_json),
+        "adapter": attempt.adapter,
+        "model": attempt.model or None,
+        "defHash": attempt.def_hash,
+        "promptHash": attempt.prompt_hash or None,
+        "claimedAt": attempt.claimed_at,
+        "startedAt": attempt.started_at,
+        "verifyingAt": attempt.verifying_at,
+        "finishedAt": attempt.finished_at,
+        "agentDeadlineAt": attempt.agent_deadline_at,
+        "deadlineAt": attempt.deadline_at,
+        "exitCode": attempt.exit_code,
+        "usage": _usage(usage) if usage else None,
+    }
+
+
+def _usage(usage: Any) -> Mapping[str, Any]:
+    return {
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "cacheReadTokens": usage.cache_read_tokens,
+        "cacheWriteTokens": usage.cache_write_tokens,
+        "turns": usage.turns,
+        "durationMs": usage.duration_ms,
+        "costUsd": None if usage.cost_micro_usd is None else usage.cost_micro_usd / MICRO,
+    }
+
+
+def _journal(row: JournalRow) -> dict[str, Any]:
+    return {
+        "seq": row.seq,
+        "kind": row.kind,
+        "edge": row.edge or None,
+        "from": row.from_state or None,
+        "to": row.to_state or None,
+        "actor": row.actor,
+        "reasonCode": row.reason_code or None,
+        "detail": json.loads(row.detail_json),
+        "attempt": row.attempt,
+        "at": row.at,
+        "prevHash": row.prev_hash,
+        "recordHash": row.record_hash,
+    }

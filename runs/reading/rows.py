@@ -1,0 +1,67 @@
+"""The list row of a run: where it is, why, and since when, without reading its specification."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runs.models import Attempt, Run, Usage
+from runs.queue.waiting import capacities, run_waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MICRO = 1_000_000  # µUSD of a dollar
+
+
+def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """The rows of the API for these runs; three queries whatever their number, and one more where any is queued."""
+    newest = {
+        attempt.run_id: attempt
+        for attempt in Attempt.objects.filter(pk__in=[run.fencing_token for run in runs if run.fencing_token])
+    }
+    usages = _usages([run.pk for run in runs])
+    workers = capacities() if any(run.state == "queued" for run in runs) else ()
+    return [_row(run, newest.get(run.pk), usages.get(run.pk, []), workers) for run in runs]
+
+
+def run_row(run: Run) -> dict[str, Any]:
+    """The row of one run."""
+    return run_rows([run])[0]
+
+
+def _usages(run_keys: list[int]) -> dict[int, list[Usage]]:
+    found: dict[int, list[Usage]] = {}
+    for usage in Usage.objects.filter(attempt__run__in=run_keys).select_related("attempt"):
+        found.setdefault(usage.attempt.run_id, []).append(usage)
+    return found
+
+
+def _row(run: Run, attempt: Attempt | None, usages: list[Usage], workers: Any) -> dict[str, Any]:
+    waiting = run_waiting(run, workers)
+    costs = [usage.cost_micro_usd for usage in usages if usage.cost_micro_usd is not None]
+    return {
+        "runId": run.run_id,
+        "agent": run.agent_ref,
+        "state": run.state,
+        "subject": run.subject,
+        "subjectLabel": run.subject_label or run.subject,
+        "repository": run.repository or None,
+        "reason": {"code": run.reason_code, "text": run.reason_code.replace("_", " ")},
+        "waiting": None
+        if waiting is None
+        else {"code": waiting.code, "text": waiting.text, "since": waiting.since, "until": waiting.until},
+        "worker": attempt.worker_id if attempt else None,
+        "node": attempt.node if attempt else None,
+        "attempt": run.attempt_number,
+        "failures": {"environment": run.environment_failures, "agentError": run.agent_error_failures},
+        "adapter": attempt.adapter if attempt else None,
+        "model": (attempt.model or None) if attempt else None,
+        "costUsd": sum(costs) / MICRO if costs else None,
+        "createdAt": run.created_at,
+        "queuedAt": run.queued_at,
+        "startedAt": attempt.started_at if attempt else None,
+        "endedAt": run.ended_at,
+        "deadlineAt": attempt.deadline_at if attempt and not attempt.is_finished else None,
+        "heartbeatDueAt": attempt.heartbeat_due_at if attempt and not attempt.is_finished else None,
+        "origin": run.origin_kind,
+    }

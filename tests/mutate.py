@@ -1,0 +1,94 @@
+"""Show that the flow tests bite: remove each edge, invert each guard of every machine, and see a test fail for each.
+
+`python -m tests.mutate [MACHINE …]` prints one line for each mutant that no test noticed and exits 1 if there is any.
+Each mutant lives in a process of its own, forked from one that has imported the product, so nothing leaks.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+QUIET = [word for plugin in ("xdist", "hypothesispytest", "schemathesis") for word in ("-p", f"no:{plugin}")]
+TESTS = {
+    "run": ["tests/unit/kernel/test_tables.py"],
+    "task": ["tests/unit/kernel/test_tables.py"],
+    "convergence": ["tests/unit/convergence/test_flow_vectors.py"],
+    "merge": ["tests/unit/merging/test_flow_vectors.py"],
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One changed table: its machine, what was done to it, and the edges it has then."""
+
+    machine: object
+    name: str
+    edges: tuple
+
+
+def mutants(machine) -> Iterator[Mutant]:
+    """Every table that differs from the machine's by one removed edge or one inverted guard."""
+    from runs.machine import guard_name, negated
+
+    for place, edge in enumerate(machine.edges):
+        rest = (machine.edges[:place], machine.edges[place + 1 :])
+        yield Mutant(machine, f"{machine.name}: without {edge.name}", (*rest[0], *rest[1]))
+        for number, guard in enumerate(edge.guards):
+            guards = (*edge.guards[:number], negated(guard), *edge.guards[number + 1 :])
+            name = f"{machine.name}: {edge.name} with not {guard_name(guard)}"
+            yield Mutant(machine, name, (*rest[0], replace(edge, guards=guards), *rest[1]))
+
+
+def survives(mutant: Mutant) -> bool:
+    """Whether the machine's tests pass although its table was changed."""
+    child = os.fork()
+    if child == 0:
+        mutant.machine.edges = mutant.edges
+        os._exit(run_tests(TESTS[mutant.machine.name]))
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status) == 0
+
+
+def run_tests(paths: list[str]) -> int:
+    """Run the tests without a word; 0 when all passed."""
+    with Path(os.devnull).open("w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+        code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *QUIET, *paths])
+        return 0 if code == pytest.ExitCode.OK else 1
+
+
+def main(wanted: list[str]) -> int:
+    """Print the survivors and the count; the exit code says whether there are none."""
+    os.chdir(ROOT)
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    import django
+
+    django.setup()
+    from factory_site.diagrams import MACHINES
+
+    machines = [machine for machine in MACHINES if not wanted or machine.name in wanted]
+    for machine in machines:
+        unchanged = Mutant(machine, machine.name, machine.edges)
+        if not survives(unchanged):
+            sys.exit(f"the tests of {machine.name} fail on the unchanged table: {TESTS[machine.name]}")
+    tried = [mutant for machine in machines for mutant in mutants(machine)]
+    alive = [mutant.name for mutant in tried if survives(mutant)]
+    for name in alive:
+        sys.stdout.write(f"no test noticed: {name}\n")
+    sys.stdout.write(f"{len(tried) - len(alive)} of {len(tried)} mutants were noticed by a test\n")
+    return 1 if alive else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,66 @@
+from datetime import timedelta
+
+import pytest
+
+from runs.contract.errors import Invalid
+from runs.policy import policy_read
+
+
+def site(tmp_path, text: str):
+    path = tmp_path / "policy.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_the_shipped_file_alone_is_a_whole_policy(tmp_path):
+    policy = policy_read(tmp_path / "policy.yaml")
+    assert [reviewer.name for reviewer in policy.reviewers] == ["copilot"]
+    assert policy.merging.pending_checks_timeout == timedelta(hours=6)
+    assert policy.convergence.scope_check == "never"
+
+
+def test_a_key_of_the_data_folder_replaces_the_shipped_one_and_leaves_the_others(tmp_path):
+    policy = policy_read(
+        site(tmp_path, "convergence: {skipEmptyReview: false}\nmerging: {pendingChecksTimeout: 90m}\n")
+    )
+    assert policy.convergence.skip_empty_review is False
+    assert policy.convergence.on_reviewer_unavailable == "proceed"
+    assert policy.merging.pending_checks_timeout == timedelta(minutes=90)
+    assert policy.merging.max_returns == 3
+
+
+def test_a_repository_may_differ_and_is_found_whatever_its_case(tmp_path):
+    text = "repositories:\n  acme/Docs:\n    reviewers: []\n    merging: {maxReturns: 0}\n"
+    policy = policy_read(site(tmp_path, text))
+    assert policy.reviewers_for("ACME/docs") == ()
+    assert policy.merging_for("acme/docs").max_returns == 0
+    assert policy.merging_for("acme/other").max_returns == 3
+    assert policy.tracks("acme/docs")
+    assert not policy.tracks("acme/other")
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("convergence: {scopeCheck: always}", "convergence.scopeCheck"),
+        ("convergence: {churnRounds: 4}", "convergence.churnRounds"),
+        ("convergence: {advisories: newest}", "convergence.advisories"),
+        ("reviewers: [{name: x, adapter: person}]", "reviewers.0.adapter"),
+        ("forge: {maxBatch: 5}", "forge.maxBatch"),
+        ("web: {waitSlots: many}", "web.waitSlots"),
+        ("colour: blue", "colour"),
+        ("repositories: {a/b: {merging: {maxReturns: 21}}}", "maxReturns"),
+        ("merging: {pendingChecksTimeout: soon}", "merging.pendingChecksTimeout"),
+    ],
+)
+def test_a_wrong_key_or_value_is_named_with_its_path_and_the_next_step(tmp_path, text, path):
+    with pytest.raises(Invalid) as caught:
+        policy_read(site(tmp_path, text))
+    assert path in caught.value.message
+    assert "sync_definitions --check" in caught.value.message
+
+
+@pytest.mark.parametrize("text", ["a: [", "just words", "- a list"])
+def test_a_file_that_is_no_mapping_is_refused_by_name(tmp_path, text):
+    with pytest.raises(Invalid, match=r"policy\.yaml"):
+        policy_read(site(tmp_path, text))
