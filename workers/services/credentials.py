@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from django.db import transaction
 from django.db.models import Q
 
 from runs.clock import now
 from runs.contract.errors import Invalid, NotFound, Refused
 from runs.contract.ids import NODE_PATTERN
 from runs.queue.attempts.release import attempt_release_node
+from runs.transactions import joined_transaction, write_transaction
 from workers.allowances import Allowances, allowances_check, widened, with_defaults
 from workers.models import Credential, CredentialToken
 from workers.models.credential import DISPLAYED_CHARACTERS
@@ -66,7 +66,7 @@ def credential_issue(*, node: str, allowed: Allowances, life: timedelta | None, 
         raise Invalid("invalid_field", f"{node!r} is no name of a node: {rule}", details={"field": "node"})
     allowances_check(allowed)
     at = now()
-    with transaction.atomic(durable=True):
+    with write_transaction():
         credential = Credential.objects.select_for_update().filter(node=node).first()
         if credential is None:
             credential = Credential(node=node, created_at=at, created_by=actor)
@@ -83,7 +83,7 @@ def credential_rotate(*, node: str, life: timedelta | None, actor: str) -> Issue
 
     Raises ``NotFound`` (``unknown_node``), ``Refused`` (``too_many_tokens``).
     """
-    with transaction.atomic(durable=True):
+    with write_transaction():
         credential = _locked(node)
         return _token_add(credential, life=life, actor=actor, at=now())
 
@@ -95,7 +95,7 @@ def credential_revoke(*, node: str, prefix: str | None, actor: str) -> int:
     ``NotFound`` (``unknown_node``, ``unknown_token``). Called twice: ``unknown_token``, nothing changes.
     """
     at = now()
-    with transaction.atomic(durable=True):
+    with write_transaction():
         credential = _locked(node)
         valid = CredentialToken.objects.valid(at).filter(credential=credential)
         named = valid.filter(prefix__startswith=prefix.removeprefix(TOKEN_PREFIX)) if prefix else valid
@@ -118,7 +118,7 @@ def token_prove(token: CredentialToken) -> None:
     if token.proven_at is not None:
         return
     at = now()
-    with transaction.atomic():
+    with joined_transaction():
         fresh = CredentialToken.objects.filter(pk=token.pk, proven_at__isnull=True).update(proven_at=at)
         if fresh:
             ends = at + OLD_TOKEN_LIVES
@@ -134,7 +134,8 @@ def token_used(token: CredentialToken, *, address: str, at: datetime) -> None:
     if token.last_used_at is not None and at - token.last_used_at < LAST_USED_STEP:
         return
     minute = at.replace(second=0, microsecond=0)
-    CredentialToken.objects.filter(pk=token.pk).update(last_used_at=minute, last_used_from=address)
+    with joined_transaction():
+        CredentialToken.objects.filter(pk=token.pk).update(last_used_at=minute, last_used_from=address)
 
 
 def allowances_of(credential: Credential) -> Allowances:

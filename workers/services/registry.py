@@ -6,18 +6,20 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db import transaction
 from django.db.models import Q
 
 from runs.clock import now
 from runs.contract.canonical import document_hash
 from runs.contract.errors import Refused
+from runs.queue.attempts.release import attempt_release_worker
+from runs.transactions import joined_transaction, write_transaction
 from workers.liveness import liveness
 from workers.models import Worker
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+FORGOTTEN_AFTER = timedelta(days=7)
 SEEN_STEP = timedelta(seconds=20)  # a waiting claim is a sign of life; more often than this it would only cost writes
 
 
@@ -45,7 +47,7 @@ def worker_hello(boot: Boot) -> Worker:
     Raises ``Refused`` (``worker_busy``) when another live process has this worker id.
     """
     at = now()
-    with transaction.atomic(durable=True):
+    with write_transaction():
         held = Worker.objects.select_for_update().filter(worker_id=boot.worker_id).first()
         if held is not None and _is_another_live_boot(held, boot, at):
             raise Refused(
@@ -68,22 +70,13 @@ def worker_seen(*, worker_id: str, node: str, version: str, offer: dict[str, Any
     offer_hash = document_hash(offer)
     step = min(SEEN_STEP, liveness() / 3)
     row = Worker.objects.filter(worker_id=worker_id).only("last_seen_at", "offer_hash", "stopped_at").first()
+    said = {"version": version, "offer": offer, "offer_hash": offer_hash, "last_seen_at": at}
     if row is None:
-        Worker.objects.get_or_create(
-            worker_id=worker_id,
-            defaults={
-                "node": node,
-                "version": version,
-                "offer": offer,
-                "offer_hash": offer_hash,
-                "started_at": at,
-                "last_seen_at": at,
-            },
-        )
+        with joined_transaction():
+            Worker.objects.get_or_create(worker_id=worker_id, defaults={**said, "node": node, "started_at": at})
     elif row.offer_hash != offer_hash or row.stopped_at is not None or at - row.last_seen_at >= step:
-        Worker.objects.filter(pk=row.pk).update(
-            last_seen_at=at, version=version, offer=offer, offer_hash=offer_hash, stopped_at=None, stop_reason=""
-        )
+        with joined_transaction():
+            Worker.objects.filter(pk=row.pk).update(**said, stopped_at=None, stop_reason="")
 
 
 def worker_beat(*, worker_id: str, draining: bool | None) -> None:
@@ -91,18 +84,17 @@ def worker_beat(*, worker_id: str, draining: bool | None) -> None:
     changes: dict[str, Any] = {"last_seen_at": now()}
     if draining is not None:
         changes["draining"] = draining
-    Worker.objects.filter(worker_id=worker_id, stopped_at__isnull=True).update(**changes)
+    with joined_transaction():
+        Worker.objects.filter(worker_id=worker_id, stopped_at__isnull=True).update(**changes)
 
 
 def worker_bye(*, worker_id: str, reason: str) -> None:
-    """Mark a boot stopped at once; called again it changes nothing."""
+    """Mark a boot stopped at once, and its attempt due now: the reaper takes it back. Called again: no change."""
     at = now()
-    Worker.objects.filter(worker_id=worker_id, stopped_at__isnull=True).update(
-        stopped_at=at, stop_reason=reason, last_seen_at=at
-    )
-
-
-FORGOTTEN_AFTER = timedelta(days=7)
+    with write_transaction():
+        live = Worker.objects.filter(worker_id=worker_id, stopped_at__isnull=True)
+        live.update(stopped_at=at, stop_reason=reason, last_seen_at=at)
+        attempt_release_worker(worker_id)
 
 
 def workers_forget(*, limit: int = 500) -> int:
@@ -110,7 +102,8 @@ def workers_forget(*, limit: int = 500) -> int:
     before = now() - FORGOTTEN_AFTER
     old = Worker.objects.filter(Q(stopped_at__lt=before) | Q(stopped_at__isnull=True, last_seen_at__lt=before))
     keys = list(old.order_by("id").values_list("pk", flat=True)[:limit])
-    return Worker.objects.filter(pk__in=keys).delete()[0]
+    with joined_transaction():
+        return Worker.objects.filter(pk__in=keys).delete()[0]
 
 
 def _is_another_live_boot(held: Worker, boot: Boot, at: datetime) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runs.contract.instants import parse_instant
-from runs.queue.attempts.release import attempt_release_worker
 from workers.allowances import NODE_LABEL, offer_check
 from workers.services.credentials import allowances_of
 from workers.services.registry import Boot, worker_bye, worker_hello
@@ -61,5 +60,4 @@ def bye(request: HttpRequest, caller: Caller, body: Mapping[str, Any]) -> HttpRe
     """Mark this boot stopped; an attempt that it still holds becomes due now."""
     del request
     worker_bye(worker_id=caller.worker_id, reason=body["reason"])
-    attempt_release_worker(caller.worker_id)
     return answer({})
