@@ -13,3 +13,16 @@ def fresh_limits():
 @pytest.fixture
 def worker(db) -> Worker:  # noqa: ARG001 -- a fixture gets the database by naming it
     return worker_on("lab")
+
+
+@pytest.fixture(autouse=True)
+def artifact_store(tmp_path, settings):
+    """An empty store of artifacts, and where it lies."""
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "artifacts": {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": tmp_path / "artifacts"},
+        },
+    }
+    return tmp_path / "artifacts"

@@ -4,9 +4,9 @@ import pytest
 
 from runs.clock import now
 from runs.contract.wire import check_answer
-from runs.models import Attempt, JournalRow, Run, TraceRow, Usage
+from runs.models import Attempt, JournalRow, TraceRow, Usage
 from runs.queue.cancel import run_cancel
-from tests.db.workers.queue import queued_run
+from tests.db.workers.jobs import Job
 from tests.db.workers.wire import code, worker_on
 from workers.models import Worker as Row
 from workers.services.credentials import credential_revoke
@@ -15,41 +15,10 @@ pytestmark = pytest.mark.django_db
 USAGE = {"inputTokens": 100, "outputTokens": 10, "cacheReadTokens": 0, "cacheWriteTokens": 0, "costUsd": 0.5}
 
 
-class Held:
-    """A leased run and the requests of its worker."""
-
-    def __init__(self, worker):
-        self.worker = worker
-        self.run = queued_run()
-        worker.hello()
-        self.claim = worker.claim().json()["claim"]
-        self.base = f"/worker/v1/runs/{self.claim['runId']}"
-
-    def beat(self, sequence, phase, **changes):
-        body = {
-            "attempt": self.claim["attempt"],
-            "fencingToken": self.claim["fencingToken"],
-            "sequence": sequence,
-            "phase": phase,
-            "waitSeconds": 0,
-        }
-        return self.worker.post(f"{self.base}/heartbeat", {**body, **changes})
-
-    def trace(self, *seqs, **changes):
-        rows = [
-            {"seq": seq, "at": "2026-08-30T12:31:20.300Z", "kind": "assistant_text", "payload": {"text": "x"}}
-            for seq in seqs
-        ]
-        body = {"attempt": self.claim["attempt"], "fencingToken": self.claim["fencingToken"], "rows": rows}
-        return self.worker.post(f"{self.base}/trace", {**body, **changes})
-
-    def state(self):
-        return Run.objects.get(pk=self.run.pk).state
-
-
 @pytest.fixture
 def held(worker):
-    return Held(worker)
+    worker.hello()
+    return Job(worker)
 
 
 def test_heartbeats_take_the_run_along_and_renew_the_liveness_alone(held):
@@ -186,7 +155,7 @@ def test_an_attempt_whose_worker_leaves_is_due_now(held, leave):
 @pytest.mark.parametrize("size", [32 * 1024, 512 * 1024])
 def test_a_body_above_its_limit_is_not_parsed(held, size):
     path = "heartbeat" if size < 100_000 else "trace"
-    response = held.worker.post(f"{held.base}/{path}", b"{" + b" " * size)
+    response = held.worker.post(f"/worker/v1/runs/{held.run_id}/{path}", b"{" + b" " * size)
     assert (response.status_code, code(response)) == (413, "too_large")
 
 

@@ -10,104 +10,11 @@ from runs.contract.canonical import document_hash
 from runs.contract.wire import check_answer
 from runs.models import Artifact, ArtifactGrant, Attempt, JournalRow, Outbox, Receipt, Result, Run, Usage
 from runs.queue.cancel import run_cancel
-from tests.db.workers.queue import CONTRACT, queued_run
-from tests.db.workers.wire import Worker, code, worker_on
+from tests.db.workers.jobs import EXECUTION, Job, ref
+from tests.db.workers.wire import code, worker_on
 from workers.wire import limits
 
 pytestmark = pytest.mark.django_db
-EXECUTION = {
-    "adapter": "command",
-    "model": None,
-    "exitCode": 0,
-    "signal": None,
-    "timedOut": False,
-    "late": False,
-    "durationMs": 1200,
-    "usage": {"inputTokens": 100, "outputTokens": 10, "costUsd": 0.25},
-}
-
-
-@pytest.fixture(autouse=True)
-def empty_store(tmp_path, settings):
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "artifacts": {
-            "BACKEND": "django.core.files.storage.FileSystemStorage",
-            "OPTIONS": {"location": tmp_path / "artifacts"},
-        },
-    }
-    return tmp_path / "artifacts"
-
-
-class Job:
-    """A claimed run whose worker uploads and publishes."""
-
-    def __init__(self, worker: Worker, **spec):
-        self.worker = worker
-        self.run = queued_run(**spec)
-        self.claim = worker.claim().json()["claim"]
-        self.run_id = self.claim["runId"]
-
-    def completed(self, refs=(), **changes):
-        artifact = {"verdict": "FLAKE"}
-        document = {
-            "schemaVersion": "factory.run-result/v1",
-            "runId": self.run_id,
-            "attempt": self.claim["attempt"],
-            "terminalState": "completed",
-            "reasonCode": "ok",
-            "outputContract": CONTRACT,
-            "artifact": artifact,
-            "artifactHash": document_hash(artifact),
-            "evidence": None,
-            "evidenceHash": None,
-            "verification": {"status": "passed", "checks": ["form", "output_schema"]},
-            "artifacts": list(refs),
-        }
-        document |= changes
-        return self._body("completed", "ok", refs) | {"result": document}
-
-    def failed(self, reason="agent_exit", **changes):
-        return self._body("failed", reason, ()) | {"detail": {"exitCode": 1}, "retryAt": None} | changes
-
-    def _body(self, state, reason, refs):
-        return {
-            "attempt": self.claim["attempt"],
-            "fencingToken": self.claim["fencingToken"],
-            "terminalState": state,
-            "reasonCode": reason,
-            "artifactRefs": list(refs),
-            "execution": EXECUTION,
-        }
-
-    def publish(self, body, key=None):
-        return self.worker.post(f"/worker/v1/runs/{self.run_id}/result", body, key=key or str(uuid.uuid4()))
-
-    def upload(self, content=b"hello\n", **changes):
-        digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
-        headers = {
-            "Authorization": f"Bearer {self.worker.secret}",
-            "X-Worker-Id": self.worker.worker_id,
-            "X-Run-Id": self.run_id,
-            "X-Attempt": str(self.claim["attempt"]),
-            "X-Fencing-Token": self.claim["fencingToken"],
-            "Digest": f"sha-256={digest}",
-        }
-        headers |= {name.replace("_", "-"): value for name, value in changes.items()}
-        return self.worker.client.post("/artifacts", content, content_type="text/plain", headers=headers)
-
-    def state(self):
-        return Run.objects.get(pk=self.run.pk).state
-
-
-def ref(content=b"hello\n", kind="file", name="hello.txt", **changes):
-    found = {
-        "kind": kind,
-        "name": name,
-        "sha256": "sha256:" + hashlib.sha256(content).hexdigest(),
-        "sizeBytes": len(content),
-    }
-    return found | changes
 
 
 def everything():
@@ -222,14 +129,14 @@ def test_the_size_that_a_result_claims_must_be_the_stored_one(job):
     assert code(response) == "artifact_not_granted"
 
 
-def test_an_upload_with_a_wrong_digest_leaves_nothing(job, empty_store):
+def test_an_upload_with_a_wrong_digest_leaves_nothing(job, artifact_store):
     """WP-S12 422, no object, no grant."""
     wrong = base64.b64encode(hashlib.sha256(b"other").digest()).decode()
     response = job.upload(Digest=f"sha-256={wrong}")
     assert (response.status_code, code(response)) == (422, "digest_mismatch")
     assert not Artifact.objects.exists()
     assert not ArtifactGrant.objects.exists()
-    assert [path for path in empty_store.rglob("*") if path.is_file()] == []
+    assert [path for path in artifact_store.rglob("*") if path.is_file()] == []
 
 
 def test_the_same_bytes_of_two_workers_are_one_object_with_two_grants(worker):
@@ -345,13 +252,13 @@ def test_declared_inputs_open_to_their_attempt_alone(worker):
     assert code(worker_on("labor").get(f"{path}?runId={job.run_id}&attempt=1")) == "not_found"
 
 
-def test_a_damaged_input_is_not_served(worker, empty_store):
+def test_a_damaged_input_is_not_served(worker, artifact_store):
     first = Job(worker)
     first.upload(b"the log")
     sha256 = hashlib.sha256(b"the log").hexdigest()
     first.publish(first.completed([ref(b"the log")]))
     job = Job(worker, workspace={"kind": "artifacts", "inputs": [{"sha256": f"sha256:{sha256}", "as": "a"}]})
-    (empty_store / sha256[:2] / sha256[2:4] / sha256).write_bytes(b"the lag")
+    (artifact_store / sha256[:2] / sha256[2:4] / sha256).write_bytes(b"the lag")
     assert code(worker.get(f"/worker/v1/artifacts/{sha256}?runId={job.run_id}&attempt=1")) == "not_found"
 
 
