@@ -127,9 +127,7 @@ class MergeStage:
 
     def deliver(self):
         """Deliver what the outbox holds now; what waits for its read-back waits on."""
-        Outbox.objects.filter(done_at__isnull=True, dead_at__isnull=True).update(
-            available_at=now(), claimed_until=None
-        )
+        Outbox.objects.filter(done_at__isnull=True, dead_at__isnull=True).update(available_at=now(), claimed_until=None)
         return outbox_pass()
 
     def settle(self, passes=12):

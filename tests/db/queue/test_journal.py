@@ -120,7 +120,9 @@ def test_every_walk_leaves_a_connected_path_whose_chain_verifies(steps, attempts
         assert unfinished == (1 if run.state in HELD else 0)
     assert run.agent_error_failures <= run.max_attempts
     assert list(journal_faults(run_id=run.run_id)) == []
-    Run.objects.filter(pk=run.pk, state="queued").update(hold="exclusive")  # out of the way of the next example
+    Run.objects.filter(pk=run.pk, state="queued").update(
+        hold="exclusive", available_at=None
+    )  # out of the way of the next example
     if run.state in HELD:
         run_cancel(run=run, code="operator_cancel", actor="operator:ann")
 

@@ -1,6 +1,5 @@
 """What one attempt does, from the claim to the accepted outcome."""
 
-
 GIVE = "result.write_text(json.dumps({'verdict': 'FLAKE'}))\n"
 
 
