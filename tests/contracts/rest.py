@@ -39,14 +39,20 @@ def _nullable(node: Any) -> Any:
 @cache
 def _operation(method: str, path: str) -> dict[str, Any] | None:
     """The operation of a path without query; the more literal template wins."""
-    found = []
+    found: list[tuple[int, int, dict[str, Any]]] = []
     for template, methods in description()["paths"].items():
-        many = {p["name"] for p in methods.get(method.lower(), {}).get("parameters", []) if p.get("x-multi-segment")}
-        many |= {"ref"} if template.endswith("{ref}") or "/{ref}/" in template else set()
-        pattern = re.sub(r"\{(\w+)\}", lambda m, many=many: ".+" if m[1] in many else "[^/]+", template)
-        if method.lower() in methods and re.fullmatch(pattern, path):
-            found.append((template.count("{"), -len(template), methods[method.lower()]))
+        row = methods.get(method.lower())
+        if row and _pattern(template, row).fullmatch(path):
+            found.append((template.count("{"), -len(template), row))
     return min(found, key=lambda row: row[:2])[2] if found else None
+
+
+def _pattern(template: str, row: dict[str, Any]) -> re.Pattern[str]:
+    """What a template matches; branches and file paths may hold slashes."""
+    many = {"ref"} | {p["name"] for p in row.get("parameters", []) if p.get("x-multi-segment")}
+    parts = re.split(r"\{(\w+)\}", template)
+    text = "".join(re.escape(p) if n % 2 == 0 else ".+" if p in many else "[^/]+" for n, p in enumerate(parts))
+    return re.compile(text)
 
 
 def operation(method: str, path: str) -> dict[str, Any]:
