@@ -87,7 +87,8 @@ def offer_check(*, node: str, allowed: Allowances, offer: Mapping[str, Any]) -> 
     """Let an offer within the credential pass; ``Refused`` (``capability_escalation``) names what it may not claim.
 
     ``offer`` holds labels, adapters, anyAdapter, adapterOverride, workspaceKinds and repositories in their wire form.
-    ``details`` holds the kind of the thing as key and its name as value, and the command that widens the credential.
+    ``details`` holds the kind of the thing as key and its name as value, and the command that widens the credential;
+    for a repository also those that are ``allowed``, so that a worker without a list of its own can offer them.
     """
     for key, value in sorted(offer["labels"].items()):
         if not label_allowed(allowed, key, value):
@@ -104,7 +105,7 @@ def offer_check(*, node: str, allowed: Allowances, offer: Mapping[str, Any]) -> 
             raise _escalation(node, "workspaceKind", name)
     for name in offer["repositories"]:
         if not repository_allowed(allowed, name):
-            raise _escalation(node, "repository", name)
+            raise _escalation(node, "repository", name, allowed=sorted(allowed.repositories))
 
 
 def label_allowed(allowed: Allowances, key: str, value: str) -> bool:
@@ -146,12 +147,12 @@ FLAGS = {
 }
 
 
-def _escalation(node: str, kind: str, name: str) -> Refused:
+def _escalation(node: str, kind: str, name: str, **more: object) -> Refused:
     flag = f"{FLAGS[kind]} {name}" if kind in FLAGS else "--allow-override"
     command = f"manage.py credentials issue {node} {flag}"
     word = kind if kind in ("label", "adapter", "repository") else {"workspaceKind": "workspace kind"}.get(kind, kind)
     return Refused(
         "capability_escalation",
         f"the credential of {node} does not allow {word} {name}; widen it with: {command}",
-        details={kind: name, "command": command},
+        details={kind: name, "command": command, **more},
     )

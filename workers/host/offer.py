@@ -21,6 +21,7 @@ class Offering:
 
     host: Host
     narrowed: set[str] = field(default_factory=set)
+    repositories: list[str] = field(default_factory=lambda: [ANY_REPOSITORY])
 
     def __post_init__(self) -> None:
         """A named adapter that does not exist stops the start."""
@@ -44,7 +45,7 @@ class Offering:
             "anyAdapter": override or self._any_adapter(),
             "adapterOverride": override,
             "workspaceKinds": [kind for kind in WORKSPACE_KINDS if kind not in self.narrowed],
-            "repositories": [ANY_REPOSITORY],
+            "repositories": self.repositories,
         }
 
     def health(self) -> dict[str, Any]:
@@ -76,6 +77,10 @@ class Offering:
 
     def narrow(self, fault: WireFault) -> bool:
         """Leave out what the credential does not allow and no flag asked for; False if nothing can be left out."""
+        allowed = fault.details.get("allowed")
+        if fault.details.get("repository") == ANY_REPOSITORY and isinstance(allowed, list):
+            self.repositories = [str(name) for name in allowed]  # what the node may serve, if that is not every one
+            return True
         refused = {fault.details.get("adapter"), fault.details.get("workspaceKind")} - {None}
         asked = {*self.host.options.adapters, self.host.options.adapter_override}
         fresh = {str(name) for name in refused} - asked - self.narrowed

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from workers.allowances import EVERYTHING
 from workers.models import Credential
-from workers.services.credentials import allowances_of, credential_issue
+from workers.services.credentials import credential_issue
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,25 +31,10 @@ def credential_path(node: str) -> Path:
 def credential_write(issued: Issued, *, path: Path, url: str) -> None:
     """Put the file in place in one step, mode 0600, its folder 0700 if it has to be made; replaces an older one.
 
-    Beside the four keys that a worker needs, ``allowed`` repeats the lists, so that a worker offers no more than them.
     Raises OSError.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    allowed = allowances_of(issued.row.credential)
-    content = {
-        "schemaVersion": SCHEMA,
-        "node": issued.node,
-        "url": url,
-        "token": issued.secret,
-        "allowed": {
-            "labels": allowed.labels,
-            "adapters": allowed.adapters,
-            "workspaceKinds": allowed.workspace_kinds,
-            "repositories": allowed.repositories,
-            "adapterOverride": allowed.adapter_override,
-        },
-    }
-    _replace(path, content)
+    _replace(path, {"schemaVersion": SCHEMA, "node": issued.node, "url": url, "token": issued.secret})
 
 
 def bootstrap_credential(url: str | None = None) -> Path:

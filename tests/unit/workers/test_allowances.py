@@ -33,6 +33,14 @@ def test_a_refusal_names_the_command_that_widens_the_credential():
     assert command in refused.value.message
 
 
+def test_a_refused_repository_is_told_with_those_that_are_allowed():
+    allowed = with_defaults(Allowances(repositories=["acme/shop", "acme/docs"]))
+    with pytest.raises(Refused) as refused:
+        offer_check(node="lab", allowed=allowed, offer={**OFFER, "repositories": ["*"]})
+    assert refused.value.details["repository"] == "*"
+    assert refused.value.details["allowed"] == ["acme/docs", "acme/shop"]
+
+
 def test_everything_allows_everything_but_the_label_of_the_node():
     offer = {
         **OFFER,
