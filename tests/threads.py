@@ -3,19 +3,18 @@
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any
 
 from django.db import connections
 
-Outcome = TypeVar("Outcome")
 BOUND_SECONDS = 60
 
 
-def together(bodies: Sequence[Callable[[], Outcome]]) -> list[Outcome]:
+def together(bodies: Sequence[Callable[[], Any]]) -> list[Any]:
     """Run the bodies at the same instant, each in a thread; their results in order. An exception of one is raised."""
     gate = threading.Barrier(len(bodies))
 
-    def run(body: Callable[[], Outcome]) -> Outcome:
+    def run(body: Callable[[], Any]) -> Any:
         try:
             gate.wait(BOUND_SECONDS)
             return body()

@@ -23,16 +23,17 @@ FALLBACK_SECONDS = 2.0  # what a lost wake-up costs at most
 RECONNECT_SECONDS = 1.0
 
 
-def ticks() -> Generator[bool]:
+def ticks(*, fallback_seconds: float = FALLBACK_SECONDS, source: Iterator[bool] | None = None) -> Generator[bool]:
     """Yield True at the start, after each commit that was noticed and every two seconds; else False, often.
 
-    The consumer stops by closing the generator, for which it gets a chance at each tick.
+    ``source`` says at each step whether a commit was noticed; the database's own unless given. The consumer stops by
+    closing the generator, for which it gets a chance at each tick.
     """
-    source = _sqlite_commits() if connection.vendor == "sqlite" else _postgres_notifications()
+    commits = source or (_sqlite_commits() if connection.vendor == "sqlite" else _postgres_notifications())
     last = 0.0
-    for changed in source:
+    for changed in commits:
         instant = time.monotonic()
-        due = changed or instant - last >= FALLBACK_SECONDS
+        due = changed or instant - last >= fallback_seconds
         if due:
             last = instant
         yield due

@@ -21,6 +21,8 @@ from runs.queue.claim import run_probe
 from runs.queue.placement import offer_key
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
     from runs.contract.placement import Offer
 
 _log = logging.getLogger(__name__)
@@ -44,7 +46,10 @@ Group = tuple[object, ...]  # node and offer: those who could take the same runs
 class Watcher:
     """The waiters of one process, and the thread that looks for them; the thread ends with the last waiter."""
 
-    def __init__(self) -> None:
+    def __init__(self, moments: Callable[[], Generator[bool]] = ticks) -> None:
+        """``moments`` yields True when it is time to look; `looks` counts how often this watcher did."""
+        self.looks = 0
+        self._moments = moments
         self._lock = threading.Lock()
         self._claims: dict[Group, deque[_Waiter]] = {}
         self._controls: set[_Waiter] = set()
@@ -94,7 +99,7 @@ class Watcher:
 
     def _watch(self) -> None:
         try:
-            with closing(ticks()) as moments:
+            with closing(self._moments()) as moments:
                 for due in moments:
                     if self._is_over():
                         return
@@ -125,6 +130,7 @@ class Watcher:
                     self._wake_claims(group, run_probe(offer, limit=count))
             for waiter in _with_news(controls):
                 waiter.event.set()
+            self.looks += 1
         except Exception:  # noqa: BLE001  # a look that fails must not end the waiting of everybody
             _log.warning("the wake-up look failed", exc_info=True)
             close_old_connections()
