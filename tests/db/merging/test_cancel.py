@@ -1,0 +1,80 @@
+import pytest
+
+from merging.models import MergeAttempt
+from runs.contract.errors import Refused
+from runs.models import HumanTask, Outbox
+from tests.db.merging.stage import in_threads
+from tests.db.merging.test_merge_call import ready
+
+
+def test_a_cancelled_wait_is_abandoned_and_its_question_withdrawn(stage):
+    pull = stage.pull_on_forge(draft=True)
+    stage.converged(pull)
+    stage.settle()
+    stage.cancel()
+
+    assert (stage.flow.state, stage.pull.state) == ("abandoned", "abandoned")
+    assert stage.edges[-1] == "cancelled"
+    assert HumanTask.objects.get().state == "closed"
+    assert stage.pull.generations.get().outcome == "cancelled by ann"
+    stage.cancel()  # a repeat answers the same
+    assert stage.edges.count("cancelled") == 1
+    assert pull.state == "OPEN"
+
+
+def test_a_cancel_before_the_call_keeps_it_from_being_sent(stage):
+    """MG-H13: the effect of a cancelled flow is dropped at its fence."""
+    ready(stage)
+    stage.cancel()
+    stage.deliver()
+
+    assert stage.calls() == 0
+    assert Outbox.objects.filter(topic="flow.effect").order_by("-id").first().observed == {
+        "dropped": "generation_ended"
+    }
+    assert stage.pull.state == "abandoned"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cancel_while_the_call_is_on_the_wire_is_refused_and_the_merge_reported(stage):
+    """MG-S27: 409 to be tried again, a moment later merged."""
+    ready(stage)
+    stage.sim.faults.hold_answer("merge")
+    refused = []
+
+    def cancel_once_sent():
+        for _ in range(600):
+            if stage.calls():
+                break
+            stage.sim.world.lock.acquire(timeout=0.01) and stage.sim.world.lock.release()
+        try:
+            stage.cancel()
+        except Refused as error:
+            refused.append(error)
+        finally:
+            stage.sim.faults.release("merge")
+
+    in_threads(stage.deliver, cancel_once_sent)
+
+    assert [(error.code, error.details["retryable"]) for error in refused] == [("merge_in_flight", True)]
+    assert stage.outcomes == [("merged", "landed")]
+    with pytest.raises(Refused) as error:
+        stage.cancel()
+    assert error.value.code == "merge_in_flight"  # in the proof of landing too
+    stage.settle()
+    assert stage.pull.state == "merged"
+    with pytest.raises(Refused) as error:
+        stage.cancel()
+    assert error.value.code == "already_ended"
+
+
+def test_a_cancel_after_a_lost_answer_waits_for_the_read_back(stage):
+    ready(stage)
+    stage.sim.faults.lose_answer("merge")
+    stage.deliver()
+    assert MergeAttempt.objects.get().outcome == ""
+
+    with pytest.raises(Refused) as error:
+        stage.cancel()
+    assert error.value.code == "merge_in_flight"
+    assert stage.flow.state == "merging"
