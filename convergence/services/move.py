@@ -35,6 +35,7 @@ CANCEL_CODES = {  # why the run of a step that is left is cancelled, by edge
     "cancelled": "flow_cancelled",
     "agent_sla_passed": "agent_sla",
 }
+REVIEW_ONLY = "converged, review only"  # judged once: a later change of the setting starts no merge
 OUTCOMES = {"merged_elsewhere": "merged", "closed_elsewhere": "closed", "gate_passed": "converged"}
 
 
@@ -125,7 +126,9 @@ def _run_start(row: ConvergenceFlow, pull: PullRequest, request: StepRequest) ->
 
 def _ended(row: ConvergenceFlow, edge: Edge, pull: PullRequest, *, now: datetime, outcome: str) -> None:
     generation = PullRequestGeneration.objects.get(pull=pull, number=row.generation)
-    generation.outcome = (outcome or OUTCOMES.get(edge.name, edge.name))[:200]
+    to_be_merged = generation.auto_merge and settings.FACTORY.auto_merge
+    review_only = "hand_over" in edge.effects and not to_be_merged
+    generation.outcome = (outcome or (REVIEW_ONLY if review_only else OUTCOMES.get(edge.name, edge.name)))[:200]
     generation.save(update_fields=["outcome"])
-    if "hand_over" in edge.effects and generation.auto_merge and settings.FACTORY.auto_merge:
+    if "hand_over" in edge.effects and to_be_merged:
         successor(FLOW, row, actor=flow_actor(row.subject), now=now)

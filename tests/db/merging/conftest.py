@@ -15,9 +15,8 @@ def world(tmp_path):
         yield sim
 
 
-@pytest.fixture
-def stage(db, world, settings, tmp_path):
-    del db
+def stage_on(world, settings, tmp_path):
+    """The product pointed at the world; a generator, for fixtures with and without threads."""
     settings.FACTORY = settings.FACTORY.model_copy(
         update={
             "home": tmp_path,
@@ -32,3 +31,9 @@ def stage(db, world, settings, tmp_path):
     queue_driver.load_definitions()
     yield on_stage
     policy_forget()
+
+
+@pytest.fixture
+def stage(db, world, settings, tmp_path):
+    del db
+    yield from stage_on(world, settings, tmp_path)

@@ -29,9 +29,7 @@ def test_a_cancel_before_the_call_keeps_it_from_being_sent(stage):
     stage.deliver()
 
     assert stage.calls() == 0
-    assert Outbox.objects.filter(topic="flow.effect").order_by("-id").first().observed == {
-        "dropped": "generation_ended"
-    }
+    assert Outbox.objects.filter(topic="flow.effect").latest("id").observed == {"dropped": "generation_ended"}
     assert stage.pull.state == "abandoned"
 
 
@@ -39,22 +37,9 @@ def test_a_cancel_before_the_call_keeps_it_from_being_sent(stage):
 def test_a_cancel_while_the_call_is_on_the_wire_is_refused_and_the_merge_reported(stage):
     """MG-S27: 409 to be tried again, a moment later merged."""
     ready(stage)
-    stage.sim.faults.hold_answer("merge")
     refused = []
-
-    def cancel_once_sent():
-        for _ in range(600):
-            if stage.calls():
-                break
-            stage.sim.world.lock.acquire(timeout=0.01) and stage.sim.world.lock.release()
-        try:
-            stage.cancel()
-        except Refused as error:
-            refused.append(error)
-        finally:
-            stage.sim.faults.release("merge")
-
-    in_threads(stage.deliver, cancel_once_sent)
+    stage.sim.faults.race("merge", then=lambda: refused.extend(in_threads(stage.cancel)))
+    stage.deliver()
 
     assert [(error.code, error.details["retryable"]) for error in refused] == [("merge_in_flight", True)]
     assert stage.outcomes == [("merged", "landed")]

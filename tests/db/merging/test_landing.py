@@ -16,9 +16,7 @@ def test_a_converged_green_pull_request_is_merged_and_proven(stage):
     assert stage.on_base("feat-total.py") == "total = 1\n"
     assert stage.flow.landed_sha == pull.merge_commit_sha
     assert stage.pull.state == "merged"
-    assert [event.key for event in stage.events] == [
-        f"flow:merge:{stage.flow.subject}:g1:factory.pull-request.merged"
-    ]
+    assert [event.key for event in stage.events] == [f"flow:merge:{stage.flow.subject}:g1:factory.pull-request.merged"]
     payload = stage.events[0].payload
     assert payload["payload"]["landedSha"] == pull.merge_commit_sha
     assert payload["payload"]["actor"] == "factory"

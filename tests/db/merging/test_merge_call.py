@@ -21,7 +21,7 @@ def ready(stage):
 def test_a_push_between_decision_and_call_goes_back_to_review(stage):
     """MG-S17: the forge refuses the other head; it is reviewed again and merged in generation 2."""
     pull = ready(stage)
-    stage.sim.faults.race("merge", then=lambda: stage.push())
+    stage.sim.faults.race("merge", then=stage.push)
     stage.deliver()
     assert stage.outcomes == [("retry", "head_modified")]
     assert stage.flow.merge_retries == 0
@@ -160,7 +160,7 @@ def test_a_merge_in_hand_is_taken_over_by_a_look_when_its_effect_died(stage):
 def test_an_effect_of_another_entry_does_nothing(stage):
     """MG-H6: the effect of a try that was left sends nothing, however often it is delivered."""
     ready(stage)
-    stale = Outbox.objects.filter(topic="flow.effect").order_by("-id").first()
+    stale = Outbox.objects.filter(topic="flow.effect").latest("id")
     stage.passes(minutes=3)
     Outbox.objects.filter(pk=stale.pk).update(dead_at=stage.flow.entered_at)
     stage.look()

@@ -51,5 +51,3 @@ def test_the_sweep_begins_nothing_that_was_not_to_be_merged(stage):
 
     assert merges_missing_start() == 0
     assert stage.pull.state == "converged"
-
-
