@@ -84,6 +84,14 @@ def test_a_race_happens_between_the_read_and_the_effect(sim: Simulator, client: 
     assert (refused.status_code, pull.state) == (409, "OPEN")
 
 
+def test_an_answer_is_held_for_an_effect_not_for_a_refusal(sim: Simulator, client: Client, pull: Any) -> None:
+    sim.faults.hold_answer("merge", seconds=0)
+    refused = client.rest("PUT", f"{SHOP}/pulls/1/merge", {"sha": "0" * 40, "merge_method": "squash"})
+    assert (refused.status_code, sim.faults.listing()[0]["struck"]) == (409, 0)
+    merged = client.rest("PUT", f"{SHOP}/pulls/1/merge", {"sha": pull.head_sha, "merge_method": "squash"})
+    assert (merged.status_code, sim.faults.listing()[0]["struck"]) == (200, 1)
+
+
 def test_good_credentials_can_be_refused_for_a_while(sim: Simulator, client: Client, pull: Any) -> None:
     del pull
     sim.faults.unauthorised(times=2)

@@ -106,6 +106,14 @@ def test_a_rejected_push_and_a_broken_clone_say_so_and_pass_the_next_time(
     Git(tmp_path / "second", None)("clone", "-q", url)
 
 
+def test_a_server_that_fails_for_git_is_passed_the_next_time(sim: Simulator, shop: Any, tmp_path: Path) -> None:
+    del shop
+    sim.faults.fail_next("git:refs", 503)
+    url = f"{sim.server_url}/acme/shop.git"
+    assert Git(tmp_path, None)("ls-remote", url, check=False).returncode != 0
+    assert "refs/heads/main" in Git(tmp_path, None)("ls-remote", url).stdout
+
+
 def test_a_fork_is_pushed_to_and_its_head_is_readable_in_the_base(
     sim: Simulator, client: Client, shop: Any, tmp_path: Path
 ) -> None:

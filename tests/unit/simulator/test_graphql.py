@@ -36,13 +36,14 @@ def test_the_schema_is_githubs_own_in_names_and_types() -> None:
 
 
 def _documents() -> list[str]:
-    found = []
+    found = [profiles.by_name(profile, Dialect()) for profile in Profile]
     for dialect in [Dialect(*flags) for flags in product([True, False], repeat=3)]:
         for profile in Profile:
-            found += [profiles.by_name(profile, dialect), profiles.by_node_ids(profile, dialect, 3)]
+            found.append(profiles.by_node_ids(profile, dialect, 2))
         found += [profiles.page_of(each, dialect) for each in LISTS] + [effects.review_requests(dialect)]
     fixed = [INTROSPECTION, profiles.THREAD_COMMENTS, profiles.IDENTITY, profiles.VIEWER]
-    return [*found, *fixed, effects.REPLY, effects.RESOLVE, effects.THREAD_STATE, effects.REQUEST_BY_LOGIN]
+    found += [*fixed, effects.REPLY, effects.RESOLVE, effects.THREAD_STATE, effects.REQUEST_BY_LOGIN]
+    return sorted(set(found))
 
 
 def test_every_document_of_the_client_fits_the_published_schema_and_the_simulators() -> None:
@@ -216,6 +217,18 @@ def test_points_follow_githubs_formula_and_are_charged(sim: Simulator, client: C
     answer = client.graphql(profiles.by_node_ids(Profile.WATCH, Dialect(), 1), i0=pull.node_id)
     assert (answer["data"]["rateLimit"]["cost"], answer["data"]["rateLimit"]["remaining"]) == (1, 4999)
     assert sim.log.points() == 1
+
+
+def test_many_pull_requests_are_opened_at_once_and_read_in_one_document(
+    sim: Simulator, client: Client, shop: Any
+) -> None:
+    many = sim.verbs.add_pulls(shop, 1000)
+    document = profiles.by_node_ids(Profile.MERGE, Dialect(), 50)
+    for _ in range(2):
+        answer = client.graphql(document, **{f"i{n}": p.node_id for n, p in enumerate(many[:50])})["data"]
+    assert {answer[f"p{n}"]["mergeStateStatus"] for n in range(50)} == {"CLEAN"}
+    assert {answer[f"p{n}"]["headRef"]["target"]["oid"] for n in range(50)} == {p.head_sha for p in many[:50]}
+    assert sim.log.points() == 2
 
 
 def test_more_nodes_than_github_allows_are_refused(sim: Simulator, client: Client, pull: Any) -> None:
