@@ -67,9 +67,13 @@ def test_the_longest_waiting_is_woken_first(watcher):
             order.append(number)
             claim()
 
+    def follow():
+        wait(2)
+        connections.close_all()
+
     def come():
         when_held(watcher, 1, lambda: None)
-        second = threading.Thread(target=lambda: (wait(2), connections.close_all()))
+        second = threading.Thread(target=follow)
         second.start()
         when_held(watcher, 2, enqueue)
         until(lambda: order, "the first was woken")

@@ -1,6 +1,7 @@
 """The retry rule over every code."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from runs.contract.codes import FAILURES, Cause
 from runs.queue.attempts.retry import Failures, counted_column, retry_decision
 
 AT = datetime(2026, 8, 30, 12, tzinfo=UTC)
-LIMITS = {"max_attempts": 2, "max_environment_retries": 3, "at": AT, "share": 1.0}
+LIMITS: dict[str, Any] = {"max_attempts": 2, "max_environment_retries": 3, "at": AT, "share": 1.0}
 
 
 def failures(code, count):
