@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from runs.clock import now
 from runs.contract.errors import Refused
@@ -94,6 +94,7 @@ def run_claim(request: ClaimRequest) -> ClaimedRun | Empty:
 
 
 def _claim(request: ClaimRequest) -> ClaimedRun | Empty:
+    _one_at_a_time(request.worker_id)
     known = _known_claim(request)
     if known is not None:
         return known
@@ -107,6 +108,16 @@ def _claim(request: ClaimRequest) -> ClaimedRun | Empty:
         if attempt is not None:
             return ClaimedRun(attempt)
     return Empty()
+
+
+def _one_at_a_time(worker_id: str) -> None:
+    """Let claims of one worker follow each other, so that a key sent twice at once sees what its twin has leased.
+
+    On SQLite write transactions do that anyway. The lock ends with the transaction.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [worker_id])
 
 
 def _candidates(classes: Iterable[PlacementClass]) -> Iterable[ready.Head]:

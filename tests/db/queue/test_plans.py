@@ -148,5 +148,5 @@ def test_a_claim_takes_few_statements_whatever_is_finished_or_cannot_be_taken(dj
     enqueue()
     claim()
     run = enqueue()
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(19):
         assert claim().run == run
