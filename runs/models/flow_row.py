@@ -20,6 +20,9 @@ class FlowQuerySet(models.QuerySet["FlowRow"]):
         return self.filter(due_at__lte=now).order_by("due_at", "id")
 
 
+FlowManager = models.Manager.from_queryset(FlowQuerySet)
+
+
 class FlowRow(models.Model):
     """One submission of a subject, driven by its machine. Nobody but `flows.move` writes `state`.
 
@@ -43,7 +46,7 @@ class FlowRow(models.Model):
     created_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
 
-    objects = FlowQuerySet.as_manager()
+    objects = FlowManager()
 
     class Meta:
         abstract = True
