@@ -63,14 +63,13 @@ def escalation_current(pull: PullRequest) -> Escalation | None:
 
 
 def escalation_end(pull: PullRequest, *, answered: bool, reason: str, now: datetime) -> None:
-    """End the open question, if there is one, in the caller's transaction; an unanswered task is withdrawn."""
+    """End the open question, if there is one, in the caller's transaction; a task that nobody answered is withdrawn."""
     current = escalation_current(pull)
     if current is None:
         return
     state = EscalationState.ANSWERED if answered else EscalationState.STALE
     Escalation.objects.filter(pk=current.pk, state=EscalationState.OPEN).update(state=state, ended_at=now)
-    if not answered:
-        task_withdraw(current.task, reason=reason, now=now)
+    task_withdraw(current.task, reason=reason, now=now)  # moves nothing where a person answered
 
 
 def _context(question: Question) -> str:
