@@ -5,9 +5,11 @@ from datetime import timedelta
 
 from django.db.models import DateTimeField, F
 
+from convergence.looks.look import convergence_look
 from convergence.models import ConvergenceFlow, PullRequest, ReviewerStatus, ReviewRequest, RoundTurn
 from convergence.services.submit import pull_submit
 from fixtures.simulator import Simulator
+from runs.clock import now
 from runs.flows.looks import flows_pass
 from runs.humans.tasks import task_answer
 from runs.models import Attempt, HumanTask, Outbox, Run, TransitionLog
@@ -64,16 +66,20 @@ class Stage:
     def edges(self):
         return list(TransitionLog.objects.filter(flow="convergence").order_by("id").values_list("edge", flat=True))
 
+    def step(self):
+        """Exactly one look at every active flow, where a pass would go on with what it moved."""
+        convergence_look(list(ConvergenceFlow.objects.filter(due_at__isnull=False)))
+
     def look(self, limit=200):
         """Make every active flow due and look once."""
-        ConvergenceFlow.objects.filter(due_at__isnull=False).update(due_at=queue.now())
+        ConvergenceFlow.objects.filter(due_at__isnull=False).update(due_at=now())
         return flows_pass(limit)
 
     def effects(self):
         """Deliver what the outbox holds, also what waits for its read-back."""
         for _ in range(10):
             Outbox.objects.filter(done_at__isnull=True, dead_at__isnull=True).update(
-                available_at=queue.now(), claimed_until=None
+                available_at=now(), claimed_until=None
             )
             if not outbox_pass():
                 return
