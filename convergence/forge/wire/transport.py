@@ -17,6 +17,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
 from requests.structures import CaseInsensitiveDict
+from urllib3.exceptions import ReadTimeoutError
 
 from runs.contract.errors import Permanent, Transient
 from runs.contract.tokens import Token
@@ -137,6 +138,8 @@ class Transport:
         except requests.exceptions.Timeout as error:
             raise _lost("no answer in time", sent=True, timed_out=True) from error
         except (requests.exceptions.RequestException, OSError) as error:
+            if any(isinstance(part, ReadTimeoutError) for part in error.args):  # how a stalled body is reported
+                raise _lost("the answer stopped arriving", sent=True, timed_out=True) from error
             raise _lost(f"the connection broke ({type(error).__name__})", sent=True, timed_out=False) from error
 
     def _body(self, response: requests.Response, deadline: float) -> bytes:

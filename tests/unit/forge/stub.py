@@ -25,13 +25,14 @@ class Request:
 
 @dataclass
 class Reply:
-    """``cut``: the connection closes after so many bytes of the body; ``endless``: the body has no end."""
+    """``cut``: the connection closes after so many bytes of the body, once ``stall`` is set."""
 
     status: int = 200
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     cut: int | None = None
     hold: threading.Event | None = None
+    stall: threading.Event | None = None
     endless: bool = False
 
 
@@ -83,6 +84,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(raw)))
         self.end_headers()
         self.wfile.write(raw if reply.cut is None else raw[: reply.cut])
+        if reply.stall is not None:
+            reply.stall.wait(10)
         if reply.cut is not None:
             self.close_connection = True
 

@@ -126,6 +126,17 @@ def test_an_answer_that_does_not_come_in_time_is_transient_and_not_repeated(serv
     assert len(stub.requests) == 1
 
 
+def test_an_answer_that_stops_in_the_middle_counts_as_not_in_time(serve):
+    stall = threading.Event()
+    stub = serve(scripted(Reply(body={"a": "b" * 100}, cut=20, stall=stall)))
+    client = client_of(stub, limits=TimeLimits(rest=0.2))
+    with pytest.raises(Transient) as raised:
+        client.rest("GET", "user")
+    stall.set()
+    assert raised.value.details["timed_out"] is True
+    assert len(stub.requests) == 1
+
+
 def test_nobody_listening_is_transient_and_was_not_answered(serve):
     stub = serve(scripted(Reply()))
     pauses: list[float] = []
