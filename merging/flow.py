@@ -34,7 +34,7 @@ EFFECT = ("flow",)
 MERGE_MACHINE = Machine(
     "merge",
     [
-        State(S.WAITING_DEPS, Kind.EXTERNAL, "Waiting for dependencies", "⧗", Tone.WAIT, P.WAITING_DEPS),
+        State(S.WAITING_DEPS, Kind.EXTERNAL, "Waiting for dependencies", "⋈", Tone.WAIT, P.WAITING_DEPS),
         State(S.WAITING_MERGE, Kind.EXTERNAL, "Waiting to merge", "⧗", Tone.WAIT, P.WAITING_MERGE),
         State(S.REPOLLING, Kind.EXTERNAL, "Probing a stall", "↻", Tone.WAIT, P.WAITING_MERGE),
         State(S.MERGING, Kind.AUTOMATIC, "Merging", "◐", Tone.MOVE, P.MERGING),

@@ -29,10 +29,10 @@ LIVE = (S.PROPOSED, S.APPROVED, S.QUEUED, *HELD)
 RUN_MACHINE = Machine(
     "run",
     [
-        State(S.PROPOSED, Kind.HUMAN, "Proposed", "⚑", Tone.YOU),
-        State(S.APPROVED, Kind.AUTOMATIC, "Approved", "✓", Tone.MOVE),
-        State(S.QUEUED, Kind.EXTERNAL, "Queued", "▤", Tone.IDLE),
-        State(S.LEASED, Kind.AGENT, "Leased", "◔", Tone.MOVE),
+        State(S.PROPOSED, Kind.HUMAN, "Proposed", "◌", Tone.IDLE),
+        State(S.APPROVED, Kind.AUTOMATIC, "Approved", "○", Tone.IDLE),
+        State(S.QUEUED, Kind.EXTERNAL, "Queued", "▤", Tone.WAIT),
+        State(S.LEASED, Kind.AGENT, "Leased", "◉", Tone.MOVE),
         State(S.RUNNING, Kind.AGENT, "Running", "◐", Tone.MOVE),
         State(S.VERIFYING, Kind.AGENT, "Verifying", "⌕", Tone.MOVE),
         State(S.COMPLETED, Kind.TERMINAL, "Completed", "✓", Tone.GOOD),
