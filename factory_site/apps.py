@@ -7,3 +7,10 @@ class FactorySiteConfig(AppConfig):
     """The commands that run the whole system."""
 
     name = "factory_site"
+
+    def ready(self) -> None:
+        """Have the console forget sent forms and wrong passwords after a day."""
+        from factory_site.console.submissions import SWEEP_SECONDS, console_sweep
+        from runs.periodic import register_pass
+
+        register_pass("console_sweep", seconds=SWEEP_SECONDS, body=console_sweep)

@@ -51,6 +51,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "factory_site.console.headers.console_headers",
+    "factory_site.console.frame.zone_of_browser",
 ]
 
 TEMPLATES = [
@@ -63,6 +65,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "factory_site.console.frame.frame",
             ],
         },
     },
@@ -119,9 +122,12 @@ STORAGES = {
 _HTTPS = FACTORY.base_url.startswith("https://")
 CSRF_TRUSTED_ORIGINS = [FACTORY.base_url]
 CSRF_COOKIE_SECURE = _HTTPS
+CSRF_FAILURE_VIEW = "factory_site.console.failures.forbidden"
 SESSION_COOKIE_SECURE = _HTTPS
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 12 * 3600  # seconds; `console_headers` slides it on while a person uses the console
+LOGIN_URL = "/login/"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"

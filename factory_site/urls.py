@@ -10,7 +10,12 @@ from runs.intake.views import github_hook
 urlpatterns = [
     path("hooks/github", github_hook),
     path("admin/", admin.site.urls),
+    path("", include("factory_site.console.urls")),
     path("", include("workers.urls")),
     path("", api.urls),
     re_path(r"^(?:api|hooks|worker|artifacts)/", unknown_path),
 ]
+
+handler403 = "factory_site.console.failures.forbidden"
+handler404 = "factory_site.console.failures.not_found"
+handler500 = "factory_site.console.failures.fault"

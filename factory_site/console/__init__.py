@@ -1,0 +1,1 @@
+"""The console: pages over the rows of every app, and the frame around them."""

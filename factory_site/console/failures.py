@@ -1,0 +1,53 @@
+"""The pages of last resort: unknown address, not permitted, and a fault of the server."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from django.http import HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+_log = logging.getLogger(__name__)
+PROGRAMS = ("/api/", "/hooks/", "/worker/", "/artifacts/", "/metrics", "/health")  # addresses that are never pages
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404: a page for people, the error shape of the API for programs."""
+    del exception
+    if request.path.startswith(PROGRAMS):
+        return _for_programs("not_found", f"There is nothing at {request.path}.", HTTPStatus.NOT_FOUND)
+    return _page("404.html", HTTPStatus.NOT_FOUND, path=request.path)
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None, reason: str = "") -> HttpResponse:
+    """403, also for a form without a valid CSRF token."""
+    del exception, reason
+    if request.path.startswith(PROGRAMS):
+        return _for_programs("forbidden", "This is not permitted.", HTTPStatus.FORBIDDEN)
+    return _page("403.html", HTTPStatus.FORBIDDEN)
+
+
+def fault(request: HttpRequest) -> HttpResponse:
+    """500: a reference that stands in the log beside the traceback that Django has just written."""
+    reference = secrets.token_hex(4)
+    _log.error("reference %s: %s %s ended in the fault above", reference, request.method, request.path)
+    if request.path.startswith(PROGRAMS):
+        message = f"The server could not finish this. Reference {reference}; it is in the log."
+        return _for_programs("internal_error", message, HTTPStatus.INTERNAL_SERVER_ERROR)
+    return _page("500.html", HTTPStatus.INTERNAL_SERVER_ERROR, reference=reference)
+
+
+def _page(template: str, status: HTTPStatus, **context: str) -> HttpResponse:
+    """Rendered without the request: nothing of the frame is read, so that a fault of the database still has a page."""
+    return HttpResponse(render_to_string(template, context), status=status)
+
+
+def _for_programs(code: str, message: str, status: HTTPStatus) -> JsonResponse:
+    retryable = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return JsonResponse({"error": {"code": code, "message": message, "retryable": retryable}}, status=status)

@@ -1,0 +1,188 @@
+"""What stands around every page: navigation with its counts, banners, the status bar, and how a person likes it."""
+
+from __future__ import annotations
+
+import hashlib
+import zoneinfo
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from django.conf import settings
+from django.db import connection
+from django.http import HttpResponse, HttpResponseNotModified, JsonResponse
+from django.utils import timezone
+
+from factory_site import __version__
+from factory_site.console.doors import SeeOther, person, signed_in
+from factory_site.console.selectors.pulse import COUNT_LIMIT, Pulse, pulse
+from factory_site.models import Theme, UserPreference
+from runs.clock import now as clock_now
+from runs.models.user import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest
+    from django.http.response import HttpResponseBase
+
+    from runs.models.user import User
+
+CLOCKWORK_STOPPED = timedelta(seconds=30)  # the most frequent pass is due every few seconds
+DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+MOST_BANNERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One entry of the navigation, the letter of its chord after `g`, and the name of its count."""
+
+    name: str
+    word: str
+    address: str
+    chord: str
+    counts: str = ""
+
+
+WORK = (
+    Page("overview", "Overview", "/", "o"),
+    Page("tasks", "Tasks", "/tasks/", "t", "tasks"),
+    Page("pulls", "Pull requests", "/pull-requests/", "p"),
+)
+
+
+class Frame:
+    """Read on first use, so that answers without a frame cost no query."""
+
+    pages = WORK
+    version = __version__
+    max_rounds = settings.FACTORY.max_rounds
+    themes = Theme.choices
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request = request
+        self.now = clock_now()
+
+    @cached_property
+    def user(self) -> User | None:
+        """The signed-in person, or none on the sign-in page."""
+        user = getattr(self.request, "user", None)
+        return cast("User", user) if user is not None and user.is_authenticated else None
+
+    @cached_property
+    def preference(self) -> UserPreference:
+        """How the person likes it; the defaults for whoever never said."""
+        if self.user is None:
+            return UserPreference()
+        return UserPreference.objects.filter(user=self.user).first() or UserPreference(user=self.user)
+
+    @cached_property
+    def may_act(self) -> bool:
+        """Whether forms are rendered."""
+        return self.user is not None and self.user.may(Role.OPERATOR)
+
+    @cached_property
+    def pulse(self) -> Pulse:
+        """Counts and warnings of the frame."""
+        return pulse(self.now)
+
+    @property
+    def counts(self) -> dict[str, str]:
+        """Counts beside the navigation; zero shows none."""
+        return {"tasks": capped(self.pulse.open_tasks)}
+
+    @property
+    def title_count(self) -> str:
+        """What needs this person, for the browser's title."""
+        return capped(self.pulse.open_tasks)
+
+    @property
+    def banners(self) -> list[str]:
+        """At most two sentences about the whole system, the gravest first."""
+        found = banners(self.pulse, self.now)
+        rest = len(found) - MOST_BANNERS
+        return [*found[:MOST_BANNERS], f"And {rest} more"] if rest > 0 else found
+
+    @property
+    def database(self) -> str:
+        """The kind of database in words."""
+        return DATABASES.get(connection.vendor, connection.vendor)
+
+    @property
+    def zone(self) -> str:
+        """The zone in which instants are shown."""
+        return timezone.get_current_timezone_name()
+
+
+def capped(number: int) -> str:
+    """A count as the navigation shows it: none for zero, and a plus where it was not counted on."""
+    return f"{COUNT_LIMIT:,}+" if number > COUNT_LIMIT else f"{number:,}" if number else ""
+
+
+def banners(seen: Pulse, now: Any) -> list[str]:
+    """Every sentence that concerns the whole system, the gravest first."""
+    found = []
+    if seen.last_tick is None:
+        found.append("The clockwork has not ticked yet: nothing moves by itself. Start it with `manage.py up`.")
+    elif now - seen.last_tick > CLOCKWORK_STOPPED:
+        found.append("The clockwork has stopped: nothing moves by itself. Start it again with `manage.py up`.")
+    if seen.queued and not seen.live_workers:
+        found.append("No worker is alive while runs are queued. Start one with `manage.py work`.")
+    return found
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """Context processor of every template."""
+    made = Frame(request)
+    return {"frame": made, "now": made.now}
+
+
+def zone_of_browser(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Middleware: instants in the zone that the browser named, else in UTC."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        with timezone.override(_zone(request.COOKIES.get("zone", ""))):
+            return get_response(request)
+
+    return answer
+
+
+def _zone(name: str) -> zoneinfo.ZoneInfo:
+    try:
+        return zoneinfo.ZoneInfo(name or "UTC")
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return zoneinfo.ZoneInfo("UTC")
+
+
+@signed_in()
+def pulse_view(request: HttpRequest) -> HttpResponse:
+    """What the frame shows, for its own poll; 304 while nothing of it has changed."""
+    made = Frame(request)
+    found = {
+        "counts": made.counts,
+        "title": made.title_count,
+        "banners": made.banners,
+        "version": made.version,
+    }
+    etag = f'"{hashlib.sha256(repr(found).encode()).hexdigest()[:24]}"'
+    if request.headers.get("If-None-Match") == etag:
+        return HttpResponseNotModified(headers={"ETag": etag})
+    return JsonResponse(found, headers={"ETag": etag})
+
+
+@signed_in("POST")
+def preferences(request: HttpRequest) -> HttpResponse:
+    """Remember how a person likes the console, then show the page that they were on."""
+    row, _ = UserPreference.objects.get_or_create(user=person(request))
+    theme = request.POST.get("theme")
+    if theme in Theme.values:
+        row.theme = theme
+    for name in ("live", "single_keys"):
+        if name in request.POST:
+            setattr(row, name, request.POST[name] == "on")
+    row.save()
+    if "HX-Request" in request.headers:
+        return HttpResponse(status=204)
+    back = request.POST.get("back", "/")
+    return SeeOther(back if back.startswith("/") and not back.startswith("//") else "/")

@@ -1,0 +1,31 @@
+"""Overview, which answers whether anything needs a person and whether the fleet is well."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from factory_site.console.doors import person, region, show, signed_in, unchanged
+from factory_site.console.selectors import overview as read
+from factory_site.console.submissions import new_submission
+from runs.clock import now as clock_now
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+POLL_SECONDS = 5
+
+
+@signed_in()
+def overview(request: HttpRequest) -> HttpResponse:
+    """The first page; a new install shows its three steps instead."""
+    now = clock_now()
+    version = read.overview_version(person(request), now)
+    live = region(request, "live", version, POLL_SECONDS)
+    same = unchanged(request, live)
+    if same is not None:
+        return same
+    has_pulls = version[-1]
+    if has_pulls:
+        return show(request, "console/overview.html", {"here": "overview", "seen": read.overview(now)}, live)
+    context = {"here": "overview", "steps": read.fresh_steps(now), "submission": new_submission(), "form": {}}
+    return show(request, "console/fresh.html", context, live)

@@ -1,0 +1,197 @@
+"""What needs a person, what moves, and what has just happened."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db.models import Count, Exists, Subquery
+
+from convergence.flow import PullState
+from convergence.models import PullRequest
+from factory_site.console.selectors.pull import pull_address, pull_by_subject
+from factory_site.console.selectors.pulls import ACTIVE, COUNT_LIMIT
+from factory_site.console.selectors.tasks import TaskRow, task_rows
+from factory_site.console.texts import edge_sentence
+from runs.flow import AT_REST, LIVE, RUN_MACHINE, RunState
+from runs.humans.flow import TaskState
+from runs.models.human_task import HumanTask
+from runs.models.journal import JournalRow
+from runs.models.run import Run
+from runs.models.transition import TransitionLog
+from runs.models.usage import Spend, SpendScope
+from runs.models.user import User
+from workers.models import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+ASKED_ROWS = 12
+FEED_ROWS = 20
+DAY = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """One transition as a sentence."""
+
+    id: int
+    label: str
+    address: str
+    sentence: str
+    actor: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Workers that are heard of; lost ones are silent for longer than their liveness and have not said goodbye."""
+
+    alive: int
+    lost: int
+    blocked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Everything on the page. Counts are of at most 1,001 rows each."""
+
+    asked: Sequence[TaskRow]
+    open_tasks: int
+    pulls: Sequence[tuple[str, int]]
+    runs: Sequence[tuple[str, int]]
+    oldest_queued: Run | None
+    workers: Workers
+    merged: int
+    merged_before: int
+    outcomes: Sequence[tuple[str, int]]
+    spent: int | None
+    happened: Sequence[Happened]
+
+    @property
+    def moving(self) -> int:
+        """Pull requests that go on by themselves."""
+        return sum(number for state, number in self.pulls if state != PullState.ESCALATED)
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A new install: which of its three first steps are done."""
+
+    has_credential: bool
+    has_worker: bool
+
+
+def overview_version(person: User, now: datetime) -> tuple[Any, ...]:
+    """What the page shows, as one value: the open tasks, and the newest of what moves; two reads.
+
+    Its last part says whether anything was ever submitted.
+    """
+    asked = HumanTask.objects.filter(state=TaskState.OPEN).order_by("due_at", "id")
+    open_tasks = tuple(asked.values_list("pk", "taken_by")[: ASKED_ROWS + 1])
+    workers = Worker.objects.filter(stopped_at__isnull=True).order_by().values("stopped_at")
+    alive = workers.filter(last_seen_at__gt=now - timedelta(seconds=settings.FACTORY.liveness_seconds))
+    newest: tuple[Any, ...] = (
+        User.objects.filter(pk=person.pk)
+        .values_list(
+            Subquery(TransitionLog.objects.order_by("-id").values("id")[:1]),
+            Subquery(JournalRow.objects.order_by("-id").values("id")[:1]),
+            Subquery(Spend.objects.filter(scope=SpendScope.DAY, key="", day=now.date()).values("cost_micro_usd")[:1]),
+            Subquery(workers.annotate(number=Count("pk")).values("number")),
+            Subquery(alive.annotate(number=Count("pk")).values("number")),
+            Subquery(alive.exclude(blocked_reason="").annotate(number=Count("pk")).values("number")),
+            Exists(PullRequest.objects.all()),
+        )
+        .get()
+    )
+    return (open_tasks, *newest)
+
+
+def _live_states() -> Counter[str]:
+    return Counter(Run.objects.filter(state__in=LIVE).order_by().values_list("state", flat=True)[: COUNT_LIMIT + 1])
+
+
+def _workers(alive: datetime) -> Workers:
+    rows = list(
+        Worker.objects.filter(stopped_at__isnull=True)
+        .order_by()
+        .values_list("last_seen_at", "blocked_reason")[: COUNT_LIMIT + 1]
+    )
+    return Workers(
+        alive=sum(1 for seen, _ in rows if seen > alive),
+        lost=sum(1 for seen, _ in rows if seen <= alive),
+        blocked=sum(1 for seen, reason in rows if seen > alive and reason),
+    )
+
+
+def is_fresh() -> bool:
+    """Whether nothing was ever submitted."""
+    return not PullRequest.objects.exists()
+
+
+def fresh_steps(now: datetime) -> Fresh:
+    """The steps of a new install."""
+    alive = now - timedelta(seconds=settings.FACTORY.liveness_seconds)
+    return Fresh(has_credential=bool(settings.FACTORY.forge_tokens), has_worker=_workers(alive).alive > 0)
+
+
+def overview(now: datetime) -> Overview:
+    """Everything on the page, in twelve queries."""
+    asked = list(HumanTask.objects.filter(state=TaskState.OPEN).order_by("due_at", "id")[: COUNT_LIMIT + 1])
+    pulls = Counter(
+        PullRequest.objects.filter(state__in=ACTIVE).order_by().values_list("state", flat=True)[: COUNT_LIMIT + 1]
+    )
+    live = _live_states()
+    outcomes = _outcomes(now)
+    alive = now - timedelta(seconds=settings.FACTORY.liveness_seconds)
+    return Overview(
+        asked=task_rows(asked[:ASKED_ROWS], now),
+        open_tasks=len(asked),
+        pulls=[(state, pulls[state]) for state in ACTIVE if pulls[state]],
+        runs=[(state, live[state]) for state in RUN_MACHINE.values if live[state]],
+        oldest_queued=Run.objects.filter(state=RunState.QUEUED).order_by("id").first()
+        if live[RunState.QUEUED]
+        else None,
+        workers=_workers(alive),
+        merged=_merged(now - DAY, now),
+        merged_before=_merged(now - 2 * DAY, now - DAY),
+        outcomes=[(state, outcomes[state]) for state in AT_REST if outcomes[state]],
+        spent=_spent_today(now),
+        happened=_happened(),
+    )
+
+
+def _merged(since: datetime, until: datetime) -> int:
+    found = PullRequest.objects.filter(state=PullState.MERGED, updated_at__gte=since, updated_at__lt=until)
+    return found.order_by()[: COUNT_LIMIT + 1].count()
+
+
+def _outcomes(now: datetime) -> Mapping[str, int]:
+    """How the newest thousand runs that ended in the last day did."""
+    newest = Run.objects.order_by("-id").values_list("state", "ended_at")[:COUNT_LIMIT]
+    return Counter(state for state, ended in newest if ended is not None and ended > now - DAY)
+
+
+def _spent_today(now: datetime) -> int | None:
+    found = Spend.objects.filter(scope=SpendScope.DAY, key="", day=now.date()).first()
+    return found.cost_micro_usd if found else None
+
+
+def _happened() -> list[Happened]:
+    rows = list(TransitionLog.objects.order_by("-id")[:FEED_ROWS])
+    pulls = pull_by_subject([row.subject for row in rows])
+    return [
+        Happened(
+            id=row.pk,
+            label=pull.key if (pull := pulls.get(row.subject)) else row.subject,
+            address=pull_address(pull) if pull else "",
+            sentence=edge_sentence(row.edge),
+            actor=row.actor,
+            at=row.at,
+        )
+        for row in rows
+    ]

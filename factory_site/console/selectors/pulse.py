@@ -1,0 +1,43 @@
+"""The few figures that stand on every page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db.models import Max
+
+from runs.flow import RunState
+from runs.humans.flow import TaskState
+from runs.models.human_task import HumanTask
+from runs.models.periodic import PeriodicTask
+from runs.models.run import Run
+from workers.models import Worker
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+COUNT_LIMIT = 1_000  # a count reads at most one index entry more than this
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """Counts are capped; `last_tick` is the newest start of any periodic pass."""
+
+    open_tasks: int
+    queued: bool
+    live_workers: bool
+    last_tick: datetime | None
+
+
+def pulse(now: datetime) -> Pulse:
+    """The frame's figures, in four reads by index."""
+    alive = now - timedelta(seconds=settings.FACTORY.liveness_seconds)
+    return Pulse(
+        open_tasks=HumanTask.objects.filter(state=TaskState.OPEN).order_by()[: COUNT_LIMIT + 1].count(),
+        queued=Run.objects.filter(state=RunState.QUEUED).exists(),
+        live_workers=Worker.objects.filter(stopped_at__isnull=True, last_seen_at__gt=alive).exists(),
+        last_tick=PeriodicTask.objects.aggregate(at=Max("started_at"))["at"],
+    )

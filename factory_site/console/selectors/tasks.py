@@ -1,0 +1,148 @@
+"""Questions to people: the lists, one task with what surrounds it, and its form as controls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Max
+
+from convergence.models import Escalation, PullRequest
+from factory_site.console.selectors.pull import pull_by_subject
+from runs.contract.errors import Invalid, NotFound
+from runs.humans.flow import TaskState
+from runs.humans.tasks import task_kind
+from runs.models.human_task import HumanTask
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+PAGE = 50
+ANSWERED_SHOWN = timedelta(days=30)
+EARLIER = 10  # earlier answers about one subject
+TABS = {"open": "Open", "answered": "Answered"}
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFilter:
+    """What the list is narrowed to."""
+
+    tab: str = "open"
+    kind: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """One line: the task, its kind in words, and the pull request that it holds up."""
+
+    task: HumanTask
+    kind: str
+    pull: PullRequest | None
+    is_overdue: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPage:
+    """One task with what it is about, and the position in the queue of open ones."""
+
+    row: TaskRow
+    escalation: Escalation | None
+    earlier: Sequence[HumanTask]
+    position: int
+    total: int
+    previous: int | None
+    following: int | None
+
+
+def kind_word(name: str) -> str:
+    """The kind's word on screens; an unregistered kind is shown by its name."""
+    try:
+        return task_kind(name).word
+    except KeyError:
+        return name.replace("_", " ").capitalize()
+
+
+def task_filter(asked: Mapping[str, str]) -> TaskFilter:
+    """Read the filter from an address; raises ``Invalid`` for a value that is not known."""
+    found = TaskFilter(asked.get("tab") or "open", asked.get("kind") or "", asked.get("before") or "")
+    if found.tab not in TABS:
+        raise Invalid("unknown_filter", f"Unknown tab “{found.tab}”. Known: {', '.join(TABS)}.")
+    if found.before and not found.before.isdigit():
+        raise Invalid("bad_cursor", "That position is not one of this list.")
+    return found
+
+
+def tasks_version(wanted: TaskFilter) -> tuple[Any, ...]:
+    """What the list shows, as one value: the open tasks themselves, or the newest of the others; one or two reads."""
+    if wanted.tab == "open":
+        rows = HumanTask.objects.filter(state=TaskState.OPEN).order_by("due_at")
+        return tuple(rows.values_list("pk", "taken_by", "snoozed_until")[: PAGE + 1])
+    rows = HumanTask.objects.filter(state=TaskState.ANSWERED).order_by("-id")
+    return (rows.aggregate(last=Max("answered_at"))["last"],)
+
+
+def task_list(wanted: TaskFilter, now: datetime) -> tuple[list[TaskRow], str]:
+    """One page and the cursor of the next, blank on the last: open ones by due date, ended ones newest first."""
+    if wanted.tab == "open":
+        found = HumanTask.objects.filter(state=TaskState.OPEN).order_by("due_at", "id")
+    else:
+        found = (
+            HumanTask.objects.exclude(state=TaskState.OPEN).filter(created_at__gt=now - ANSWERED_SHOWN).order_by("-id")
+        )
+        if wanted.before:
+            found = found.filter(pk__lt=int(wanted.before))
+    if wanted.kind:
+        found = found.filter(kind=wanted.kind)
+    tasks = list(found[: PAGE + 1])
+    has_more = len(tasks) > PAGE and wanted.tab != "open"
+    return task_rows(tasks[:PAGE], now), str(tasks[PAGE - 1].pk) if has_more else ""
+
+
+def task_rows(tasks: Sequence[HumanTask], now: datetime) -> list[TaskRow]:
+    """The lines of these tasks; two queries for their pull requests."""
+    pulls = pull_by_subject([task.subject for task in tasks])
+    return [
+        TaskRow(
+            task=task,
+            kind=kind_word(task.kind),
+            pull=pulls.get(task.subject),
+            is_overdue=task.state == TaskState.OPEN and task.due_at <= now,
+        )
+        for task in tasks
+    ]
+
+
+def task_find(task_id: int) -> HumanTask:
+    """The task by its number; raises ``NotFound``."""
+    found = HumanTask.objects.filter(pk=task_id).first()
+    if found is None:
+        raise NotFound("unknown_task", f"There is no task {task_id}.")
+    return found
+
+
+def task_page(task: HumanTask, now: datetime) -> TaskPage:
+    """One task, its question in full, earlier answers about its subject, and its neighbours among the open ones."""
+    queue = list(
+        HumanTask.objects.filter(state=TaskState.OPEN).order_by("due_at", "id").values_list("pk", flat=True)[:1000]
+    )
+    place = queue.index(task.pk) if task.pk in queue else -1
+    earlier = (
+        HumanTask.objects.filter(subject=task.subject, state=TaskState.ANSWERED).exclude(pk=task.pk).order_by("-id")
+    )
+    return TaskPage(
+        row=task_rows([task], now)[0],
+        escalation=Escalation.objects.filter(task=task).first(),
+        earlier=list(earlier[:EARLIER]),
+        position=place + 1,
+        total=len(queue),
+        previous=queue[place - 1] if place > 0 else None,
+        following=queue[place + 1] if 0 <= place < len(queue) - 1 else None,
+    )
+
+
+def task_version(task: HumanTask) -> tuple[Any, ...]:
+    """What the state line of a task shows, as one value."""
+    return (task.state, task.answered_at, task.closed_at, task.taken_by, task.seen_hash, task.effect_state)

@@ -1,0 +1,20 @@
+"""Addresses of the console's pages; an action is a POST to the address of its thing plus a verb."""
+
+from django.urls import path
+
+from factory_site.console import frame, overview, pull, pulls, sign_in, tasks
+
+urlpatterns = [
+    path("", overview.overview),
+    path("login/", sign_in.sign_in),
+    path("logout/", sign_in.sign_out),
+    path("pulse/", frame.pulse_view),
+    path("preferences/", frame.preferences),
+    path("tasks/", tasks.task_list),
+    path("tasks/<int:task_id>/", tasks.task_detail),
+    path("tasks/<int:task_id>/complete/", tasks.task_complete),
+    path("pull-requests/", pulls.pull_list),
+    path("pull-requests/<str:owner>/<str:name>/<int:number>/", pull.pull_detail),
+    path("pull-requests/<str:owner>/<str:name>/<int:number>/look/", pull.look),
+    path("pull-requests/<str:owner>/<str:name>/<int:number>/cancel/", pull.cancel),
+]
