@@ -18,6 +18,7 @@ from workers.host.options import Options
 from workers.host.settings import Settings
 from workers.host.signals import Signals
 
+PASSED = "passed_secret"  # the kind of what passEnv lends to agents
 WORKSPACE_KINDS = ("artifacts", "ephemeral", "worktree")
 ISOLATION = "none"  # the only level of this version; said at the start, in the label and in the health report
 
@@ -46,7 +47,7 @@ class Host:
         held = {
             "worker_credential": [self.client.credentials.current.token],
             "host_secret": list(self.config.secrets.values()),
-            "passed_secret": passed_secrets(self.settings.environment, self.config.pass_env),
+            PASSED: passed_secrets(self.settings.environment, self.config.pass_env),
         }
         try:
             held["forge_token"] = [self.tokens.token().value]

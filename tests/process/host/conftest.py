@@ -43,12 +43,13 @@ class Machine:
         self.credential.chmod(mode)
 
     def work(self, *flags, python=()):
-        log = (self.folder / f"work-{len(self.workers)}.log").open("wb")
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         argv = [sys.executable, *python, "-m", "workers.host", "--poll-ms", "25", *flags]
-        environment = {**kept, "FACTORY_HOME": str(self.folder), "PYTHONPATH": str(ROOT), **self.environment}
-        worker = subprocess.Popen(argv, cwd=self.folder, env=environment, stderr=log, stdout=log)
-        log.close()
+        return self.start(argv, {**kept, "FACTORY_HOME": str(self.folder), "PYTHONPATH": str(ROOT), **self.environment})
+
+    def start(self, argv, environment):
+        with (self.folder / f"work-{len(self.workers)}.log").open("wb") as log:
+            worker = subprocess.Popen(argv, cwd=self.folder, env=environment, stderr=log, stdout=log)
         self.workers.append(worker)
         return worker
 

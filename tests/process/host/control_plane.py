@@ -47,6 +47,11 @@ class Lease:
     uploads: dict[str, str] = field(default_factory=dict)
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *_):
+        """A killed worker breaks its connections off."""
+
+
 class ControlPlane:
     """Holds runs, hands them out, and remembers every request. ``offset`` puts its clock ahead of the host's."""
 
@@ -65,8 +70,10 @@ class ControlPlane:
         self.claims: dict[str, Lease] = {}
         self.refuse_results: list[tuple[int, str]] = []
         self.agent_seconds = 60.0
+        self.due_seconds = 30.0
+        self.surprise: Lease | None = None
         self._numbers = itertools.count(100_000_001)
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
+        self._server = _Server(("127.0.0.1", port), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
@@ -76,6 +83,13 @@ class ControlPlane:
         self._server.server_close()
 
     # Verbs of a test.
+
+    def plan(self, **changes):
+        """A run that nobody can claim yet."""
+        lease = self.enqueue(**changes)
+        with self.lock:
+            self.queue.remove(lease)
+        return lease
 
     def enqueue(self, *, spec=None, definition=None, prompt="Do it.", schema=SCHEMA, adapter="command", number=1):
         """Queue a run and return its lease-to-be."""
@@ -97,11 +111,11 @@ class ControlPlane:
             self.objects[sha256(content)] = content
             documents = [{"kind": "schema", "name": "output", "hash": sha256(content), "sizeBytes": len(content)}]
         claim = {
-            "runId": run_id, "attempt": number, "fencingToken": str(serial), "adapter": adapter, "model": None,
+            "runId": run_id, "attempt": number, "fencingToken": str(serial * 7), "adapter": adapter, "model": None,
             "specHash": sha256(document), "spec": document, "definition": body, "documents": documents,
             "prompt": {"name": "p.md", "hash": sha256(prompt.encode()), "text": prompt},
         }  # fmt: skip
-        lease = Lease(run_id, number, str(serial), claim, agent_seconds=self.agent_seconds)
+        lease = Lease(run_id, number, str(serial * 7), claim, agent_seconds=self.agent_seconds)
         with self.lock:
             self.queue.append(lease)
             self.lock.notify_all()
@@ -168,6 +182,8 @@ class ControlPlane:
     def claim(self, body, worker_id, key):
         limit = time.monotonic() + body.get("waitSeconds", 0)
         with self.lock:
+            if self.surprise is not None and not body.get("waitSeconds"):
+                self.queue, self.surprise = [self.surprise], None
             while key not in self.claims and not self.queue:
                 left = limit - time.monotonic()
                 if left <= 0:
@@ -180,10 +196,10 @@ class ControlPlane:
             lease = self.claims[key]
             lease.worker_id = worker_id
             self.leases[lease.run_id] = lease
-        return self.answer(claim={
-            **lease.claim, "leaseExpiresAt": self.stamp(600), "heartbeatDueAt": self.stamp(30),
-            "heartbeatEveryMs": self.heartbeat_ms, "budgetLeft": {"usd": None, "tokens": None},
-        })  # fmt: skip
+        instants = {"leaseExpiresAt": self.stamp(600), "heartbeatDueAt": self.stamp(self.due_seconds)}
+        budget = {"usd": None, "tokens": None}
+        claim = {**lease.claim, **instants, "heartbeatEveryMs": self.heartbeat_ms, "budgetLeft": budget}
+        return self.answer(claim=claim)
 
     def heartbeat(self, lease, body):
         limit = time.monotonic() + body.get("waitSeconds", 0)
@@ -201,7 +217,8 @@ class ControlPlane:
             cancel = {"requested": lease.cancel is not None, "reason": lease.cancel}
             recorded = bool(body.get("atDeadline") and lease.deadline and lease.deadline <= self.now())
         deadline = lease.deadline.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if lease.deadline else None
-        return self.answer(leaseExpiresAt=self.stamp(600), heartbeatDueAt=self.stamp(30), agentDeadlineAt=deadline,
+        due = self.stamp(self.due_seconds)
+        return self.answer(leaseExpiresAt=self.stamp(600), heartbeatDueAt=due, agentDeadlineAt=deadline,
                            deadlineRecorded=recorded, cancel=cancel)  # fmt: skip
 
     def publish(self, lease, body, key, worker_id):

@@ -16,7 +16,7 @@ from workers.host.attempt.stop import Stop
 from workers.host.environment import MARKER, EnvironmentParts, build_environment
 from workers.host.files import make_private, remove_tree, write_whole
 from workers.host.git_credentials import Fence, GitCredentials, agent_git_environment
-from workers.host.host import WORKSPACE_KINDS, Host
+from workers.host.host import PASSED, WORKSPACE_KINDS, Host
 from workers.host.workspace.checkout import (
     FIRST_PAUSE,
     TRIES,
@@ -127,8 +127,9 @@ def agent_environment(host: Host, claimed: Claimed, prepared: Prepared, helper: 
         }
         if spec.base_name is not None:
             contract["AGENT_REPO_BASE"] = spec.base_name
-    secrets = {value for values in host.secrets().values() for value in values if value}
-    passed = set(host.config.pass_env)
+    # What passEnv names was lent on purpose; a copy of another secret under such a name was not.
+    held = {kind: values for kind, values in host.secrets().items() if kind != PASSED}
+    secrets = frozenset(value for values in held.values() for value in values if value)
     return build_environment(
         EnvironmentParts(
             host=host.settings.environment,
@@ -136,7 +137,7 @@ def agent_environment(host: Host, claimed: Claimed, prepared: Prepared, helper: 
             passed=host.config.pass_env,
             configured=host.config.adapter_env.get(claimed.adapter, {}),
             git=agent_git_environment(helper, host.author),
-            secrets=frozenset(secrets - {host.settings.environment.get(name, "") for name in passed}),
+            secrets=secrets,
         )
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from runs.contract.stamp import PACKAGE_ROOT
 from workers.host.options import EXIT_USAGE, UsageError, add_flags, check, to_argv
 
 
@@ -27,6 +28,8 @@ class Command(BaseCommand):
             check(flags)
         except UsageError as error:
             raise CommandError(error.message, returncode=EXIT_USAGE) from error
+        # The package is found from whatever folder the command was called in, as manage.py itself is.
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
         os.execv(sys.executable, [sys.executable, "-m", "workers.host", *to_argv(flags)])  # noqa: S606 -- argv, no shell
 
 
