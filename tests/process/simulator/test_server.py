@@ -84,7 +84,7 @@ def test_a_process_plays_its_scenario_and_is_steered_by_control_routes(process: 
     for path, status in (("/repos/acme/shop", 502), ("/repos/acme/shop", 200), ("/user", 200), ("/nothing", 404)):
         assert requests.get(process.line["apiUrl"] + path, headers=headers, timeout=10).status_code == status
     assert [f["struck"] for f in process.control("faults").json()["faults"]] == [1, 1]
-    assert process.control("log").json()["requests"] == {"get_repository": 2, "get_user": 1, "unknown": 1}
+    assert process.control("log").json()["counts"] == {"get_repository": 2, "get_user": 1, "unknown": 1}
     assert process.control("leftovers").json()["leftovers"] == ["unknown route asked: GET /api/v3/nothing"]
 
 
