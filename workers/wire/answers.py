@@ -20,7 +20,7 @@ RETRYABLE_STATUSES = (429, 503)
 DEFAULT_RETRY_SECONDS = 1  # `Retry-After` is always present on 429 and 503
 
 # What services of the kernel call a fault, where the protocol has another word for it.
-TRANSLATED = {"invalid_json": "malformed", "unknown_run": "not_found", "artifact_corrupt": "not_found"}
+TRANSLATED = {"invalid_json": "malformed", "artifact_corrupt": "not_found", "unknown_artifact": "not_found"}
 
 
 def answer(body: Mapping[str, Any], *, status: int = 200) -> JsonResponse:

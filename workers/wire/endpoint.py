@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 from django.db import DataError, InterfaceError, OperationalError
-from django.http import HttpResponseBase
+from django.http import HttpResponseBase, UnreadablePostError
 from django.views.decorators.csrf import csrf_exempt
 
 from runs.clock import now
@@ -76,6 +76,8 @@ def endpoint(method: str, *, body: str | None = None, versioned: bool = False) -
                 return view(request, caller, document, **parts) if body else view(request, caller, **parts)
             except FactoryError as error:
                 return error_answer(error)
+            except UnreadablePostError:
+                return error_answer(Invalid("malformed", "the connection ended before the body did"))
             except (DataError, OverflowError):
                 return error_answer(Invalid("malformed", "a value is longer or larger than its place"))
             except (OperationalError, InterfaceError) as error:

@@ -142,7 +142,7 @@ SMALL_ON_POSTGRES = {"journal_chain", "trace_row_once"}
 
 
 def test_a_claim_takes_few_statements_whatever_is_finished_or_cannot_be_taken(django_assert_max_num_queries):
-    """RU-H13: three reads of the probe, begin, commit, and twelve to thirteen statements between them."""
+    """RU-H13: three reads of the probe, begin, commit, and twelve to fourteen statements between them."""
     for number in range(30):
         enqueue(placement={"gpu": f"kind-{number}"})
     enqueue()

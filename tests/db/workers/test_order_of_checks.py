@@ -172,3 +172,9 @@ def test_bye_marks_the_boot_stopped_at_once(worker):
     row = Row.objects.get()
     assert row.stopped_at is not None
     assert row.stop_reason == "drained"
+
+
+def test_a_value_that_no_column_holds_is_malformed(worker):
+    response = worker.hello(quarantined=10**30)
+    assert (response.status_code, code(response)) == (400, "malformed")
+    assert not Row.objects.exists()

@@ -64,9 +64,9 @@ def test_a_busy_worker_is_shown_with_its_run(worker):
     assert worker_counts() == {"lost": 0, "busy": 1, "draining": 0, "blocked": 0, "idle": 0}
 
 
-def test_workers_are_listed_newest_first_by_key_in_a_fixed_number_of_queries(worker, django_assert_num_queries):
+def test_workers_are_listed_newest_first_by_key_in_a_fixed_number_of_queries(worker, django_assert_max_num_queries):
     boots(worker, 5)
-    with django_assert_num_queries(2):
+    with django_assert_max_num_queries(3):  # workers, attempts, and the clock where the database has it
         page = workers(limit=3)
     assert [row.pid for row in page] == [4715, 4714, 4713]
     assert [row.pid for row in workers(limit=3, before=page[-1].key)] == [4712, 4711]
