@@ -202,3 +202,16 @@ def test_a_renamed_repository_is_found_by_its_old_name_and_says_so(world):
     assert singles.repository(world.client, "acme", "shop").name_with_owner == "acme/store"
     answer = world.client.rest("GET", "repos/acme/shop")
     assert answer.moved_to is not None
+
+
+def test_the_authors_of_the_commits_are_read(world):
+    world.verbs.push("acme/shop", "feat/total", {"app.py": "x = 5\n"}, by="ada")
+    authors = singles.pull_authors(world.client, "acme", "shop", world.pull.number)
+    assert authors.complete
+    assert len(authors.items) == 2
+
+
+def test_only_merged_pull_requests_of_a_branch_make_it_a_dead_end(world):
+    assert singles.merged_pulls_of(world.client, "acme", "shop", "feat/total") == ()
+    world.verbs.merge_by_hand(world.pull)
+    assert singles.merged_pulls_of(world.client, "acme", "shop", "feat/total") == (world.pull.number,)
