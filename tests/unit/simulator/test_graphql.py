@@ -222,7 +222,7 @@ def test_points_follow_githubs_formula_and_are_charged(sim: Simulator, client: C
 def test_many_pull_requests_are_opened_at_once_and_read_in_one_document(
     sim: Simulator, client: Client, shop: Any
 ) -> None:
-    many = sim.verbs.add_pulls(shop, 1000)
+    many = sim.verbs.add_pulls(shop, 200)
     document = profiles.by_node_ids(Profile.MERGE, Dialect(), 50)
     for _ in range(2):
         answer = client.graphql(document, **{f"i{n}": p.node_id for n, p in enumerate(many[:50])})["data"]

@@ -170,6 +170,14 @@ def test_what_reaches_the_base_by_hand_is_seen_as_merged(sim: Simulator, client:
     assert (shown["merged"], shown["merged_by"]["login"]) == (True, "ann")
 
 
+def test_a_merged_branch_is_deleted_where_the_repository_says_so(sim: Simulator, client: Client) -> None:
+    repo = sim.verbs.add_repository("acme/shop", delete_branch_on_merge=True)
+    pull = sim.verbs.add_pull(repo, "feat/x")
+    assert merge(client, pull).status_code == 200
+    assert client.rest("GET", "/repos/acme/shop/git/ref/heads/feat/x").status_code == 404
+    assert pull.state == "MERGED"
+
+
 def test_ci_judges_the_real_tree_of_each_head(sim: Simulator, client: Client, clock: ManualClock) -> None:
     checks = [{"name": "test", "fails_if": {"path": "app.py", "contains": "BUG"}, "after": 2, "required": True}]
     repo = sim.verbs.add_repository("acme/shop", {"app.py": "x\n"}, checks=checks)

@@ -1,6 +1,7 @@
 """Every REST route answers as GitHub's contract says; lists page, reads revalidate, names redirect."""
 
 import base64
+import time
 from typing import Any
 
 import pytest
@@ -159,6 +160,16 @@ def test_limits_are_told_and_a_request_sent_while_blocked_is_noticed(
     sim.log.violations.clear()
     clock.advance(3601)
     assert client.rest("GET", SHOP).status_code == 200
+
+
+def test_what_was_under_way_when_a_limit_struck_is_forgiven(sim: Simulator) -> None:
+    sim.faults.rate_limit("core", remaining=0)
+    before = time.monotonic()
+    for arrived in (before, before, time.monotonic() - 1):
+        assert sim.world.limits.refuse("core", arrived)
+    assert sim.leftovers() == []
+    sim.world.limits.refuse("core", time.monotonic() + 1)
+    assert "was blocked" in sim.log.violations.pop()
 
 
 @pytest.mark.parametrize("header", [True, False])

@@ -84,6 +84,16 @@ def test_a_review_speaks_for_the_head_at_its_trigger(sim: Simulator, clock: Manu
     assert pull.reviews[0].commit_sha == asked_for != pull.head_sha
 
 
+def test_a_review_may_follow_the_opening_or_a_push(sim: Simulator, clock: ManualClock, shop: Any) -> None:
+    script = [{"trigger": "opened", "clean": True}, {"trigger": "pushed", "approve": True}]
+    pull = sim.verbs.add_pull(shop, "feat/x", reviewer=script)
+    first = pull.head_sha
+    clock.advance(0)
+    second = sim.verbs.push(shop, "feat/x", {"x.txt": "x\n"})
+    clock.advance(0)
+    assert [(r.state, r.commit_sha) for r in pull.reviews] == [("COMMENTED", first), ("APPROVED", second)]
+
+
 def test_removing_a_reviewer_cancels_the_review_and_is_noticed(
     sim: Simulator, client: Client, clock: ManualClock, pull: Any
 ) -> None:
