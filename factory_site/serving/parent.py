@@ -27,7 +27,7 @@ def serve(*, host: str, port: int, workers: int, say: Callable[[str], None]) -> 
     home = settings.FACTORY.home
     lock = hold_lock(home / "run", "serve")
     listening = _listen(host, port)
-    url = f"http://{host}:{listening.getsockname()[1]}"
+    url = local_url(host, listening.getsockname()[1])
     prepare(say, url)
     family = Family([*_children(listening), *(worker_child(number + 1, url) for number in range(workers))], say)
     try:
@@ -35,6 +35,12 @@ def serve(*, host: str, port: int, workers: int, say: Callable[[str], None]) -> 
     finally:
         listening.close()
         os.close(lock)
+
+
+def local_url(host: str, port: int) -> str:
+    """Where this machine reaches what listens on ``host``; every address of it means loopback here."""
+    name = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- compared, not bound
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def _listen(host: str, port: int) -> socket.socket:

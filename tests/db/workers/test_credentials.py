@@ -187,6 +187,13 @@ def test_a_wrong_command_says_what_to_do_in_one_line(arguments, sentence):
     assert "\n" not in str(caught.value)
 
 
+def test_a_token_whose_file_cannot_be_written_is_worth_nothing(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CommandError, match="--output"):
+        run("issue", "lab", "--output", str(tmp_path / "file" / "lab.json"))
+    assert token_state(CredentialToken.objects.get(), now()) is TokenState.REVOKED
+
+
 def test_last_use_is_kept_to_the_minute():
     worker = worker_on("lab")
     assert worker.hello().status_code == 200

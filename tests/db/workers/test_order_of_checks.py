@@ -1,4 +1,5 @@
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,7 @@ from tests.db.workers.wire import HELLO, Worker, code, worker_on
 from workers.models import CredentialToken
 from workers.models import Worker as Row
 from workers.services.credentials import credential_revoke
+from workers.urls import urlpatterns
 from workers.wire import limits
 
 pytestmark = pytest.mark.django_db
@@ -81,6 +83,23 @@ def test_a_revoked_token_is_dead_with_the_next_request(worker):
     response = worker.hello(host="elsewhere")
     assert (response.status_code, code(response)) == (401, "credential_revoked")
     assert (Row.objects.get().host, Row.objects.get().last_seen_at) == ("build-7", seen)
+
+
+def every_path():
+    values = {"run_id": "run_00000000000000000000000000", "hex_digits": "0" * 64}
+    for entry in urlpatterns:
+        route = str(entry.pattern).lstrip("^")
+        yield "/" + re.sub(r"<\w+:(\w+)>", lambda match: values[match[1]], route)
+
+
+@pytest.mark.parametrize("path", list(every_path()))
+def test_every_path_asks_for_a_token_and_takes_no_bad_one(worker, path):
+    """WP-H1 each route of the protocol, those to come among them, is closed without a valid token."""
+    for method in ("get", "post", "put", "delete"):
+        bare = getattr(worker.client, method)(path)
+        assert (bare.status_code, code(bare)) == (401, "credential_missing")
+        bad = getattr(worker.client, method)(path, headers={"Authorization": "Bearer fwk_" + "c" * 43})
+        assert (bad.status_code, code(bad)) == (401, "credential_unknown")
 
 
 def test_the_worker_token_opens_no_other_route(worker):

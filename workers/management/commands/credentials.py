@@ -65,11 +65,6 @@ class Command(BaseCommand):
             getattr(self, f"_{options['verb']}")(options)
         except FactoryError as error:
             raise CommandError(error.message) from error
-        except OSError as error:
-            raise CommandError(
-                f"the credential file cannot be written ({error}); choose another place with --output, "
-                "and end the token that nobody got with: manage.py credentials revoke"
-            ) from error
 
     def _issue(self, options: dict[str, Any]) -> None:
         allowed = Allowances(
@@ -106,7 +101,13 @@ class Command(BaseCommand):
 
     def _deliver(self, issued: Issued, options: dict[str, Any]) -> None:
         path = Path(options["output"]) if options["output"] else credential_path(issued.node)
-        credential_write(issued, path=path, url=options["url"] or settings.FACTORY.base_url)
+        try:
+            credential_write(issued, path=path, url=options["url"] or settings.FACTORY.base_url)
+        except OSError as error:
+            credential_revoke(node=issued.node, prefix=issued.row.prefix, actor=_actor())  # a token that nobody got
+            raise CommandError(
+                f"{path} cannot be written ({error.strerror}); choose another place with --output"
+            ) from error
         self.stdout.write(
             f"wrote {path} for node {issued.node}; start a worker with: manage.py work --credential-file {path}"
         )
