@@ -66,8 +66,7 @@ def attempt_may_write(presented: Presented) -> Attempt:
 
     For checks before a long body is read; the write itself is fenced again.
     """
-    run = _run(presented)
-    attempt = _newest(run)
+    run, attempt = _newest(presented)
     if _is_stale(presented, run, attempt):
         raise _fenced(presented, run)
     if attempt.is_finished and attempt.outcome != AttemptOutcome.CANCELLED:
@@ -76,9 +75,8 @@ def attempt_may_write(presented: Presented) -> Attempt:
 
 
 def _verdict(presented: Presented, operation: str, *, cancelled_too: bool) -> Held | FactoryError:
-    run = _run(presented, lock=True)
+    run, attempt = _newest(presented, lock=True)
     at = now()
-    attempt = _newest(run)
     if _is_stale(presented, run, attempt):
         detail = {"operation": operation, "presentedToken": presented.token, "presentedAttempt": presented.attempt}
         step = Step(f"worker:{presented.worker_id}", "fenced", at, attempt, detail)
@@ -95,16 +93,19 @@ def _verdict(presented: Presented, operation: str, *, cancelled_too: bool) -> He
     return held
 
 
-def _run(presented: Presented, *, lock: bool = False) -> Run:
+def _newest(presented: Presented, *, lock: bool = False) -> tuple[Run, Attempt]:
+    """The run and its newest attempt, if this node holds or has held one of it."""
     rows = Run.objects.select_for_update() if lock else Run.objects.all()
     run = rows.filter(run_id=presented.run_id).first()
-    if run is None or not Attempt.objects.filter(run=run, node=presented.node).exists():
+    attempt = None if run is None else Attempt.objects.filter(run=run, number=run.attempt_number).first()
+    if run is None or attempt is None or not _knows(presented.node, attempt):
         raise NotFound("not_found", f"node {presented.node} holds no attempt of {presented.run_id}")
-    return run
+    attempt.run = run
+    return run, attempt
 
 
-def _newest(run: Run) -> Attempt:
-    return Attempt.objects.get(run=run, number=run.attempt_number)
+def _knows(node: str, newest: Attempt) -> bool:
+    return newest.node == node or Attempt.objects.filter(run=newest.run_id, node=node).exists()
 
 
 def _is_stale(presented: Presented, run: Run, attempt: Attempt) -> bool:

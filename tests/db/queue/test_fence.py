@@ -1,10 +1,13 @@
 """Which writes of an attempt count."""
 
+from datetime import timedelta
+
 import pytest
 
+from runs.clock import now
 from runs.contract.codes import Phase
 from runs.contract.errors import NotFound, Refused
-from runs.models import JournalRow, Outbox, Result, Usage
+from runs.models import Attempt, JournalRow, Outbox, Result, Usage
 from runs.queue.attempts.heartbeat import Heartbeat, attempt_heartbeat
 from runs.queue.attempts.reaper import Grace, reaper_pass
 from runs.queue.attempts.release import attempt_release_node, attempt_release_worker
@@ -178,6 +181,23 @@ def test_the_agents_deadline_is_recorded_once_and_a_later_result_is_a_late_compl
     assert JournalRow.objects.filter(run=run, kind="deadline").count() == 1
     publish(attempt, completed_body(attempt))
     assert JournalRow.objects.get(run=run, edge="verify").reason_code == "late_completion"
+    run.refresh_from_db()
+    assert run.state == "completed"
+
+
+def test_verification_may_use_the_time_that_was_kept_for_it():
+    """RU-S7"""
+    run = enqueue(timeoutSeconds=100, verifySeconds=60)
+    attempt = claim()
+    lease = beat(attempt, "running", 1)
+    attempt.refresh_from_db()
+    assert attempt.started_at is not None
+    assert lease.agent_deadline_at == attempt.started_at + timedelta(seconds=40)
+    assert lease.lease_expires_at == attempt.started_at + timedelta(seconds=100 + 120)
+    beat(attempt, "verifying", 2)
+    Attempt.objects.filter(pk=attempt.pk).update(agent_deadline_at=now() - timedelta(seconds=1))
+    assert reaper_pass(seasoned_reaper()) == 0
+    publish(attempt, completed_body(attempt))
     run.refresh_from_db()
     assert run.state == "completed"
 

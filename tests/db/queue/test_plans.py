@@ -141,6 +141,19 @@ def check_lists_sweeps_and_guards():
 SMALL_ON_POSTGRES = {"journal_chain", "trace_row_once"}
 
 
+def test_a_run_that_needs_nothing_is_claimed_past_thousands_that_cannot_be_placed(django_assert_max_num_queries):
+    """RU-S2: the class of what cannot be taken costs one seek, however deep it is."""
+    blocked = enqueue(placement={"gpu": "yes"})
+    copies = [_copied(blocked) for _ in range(ROWS)]
+    for number, copy in enumerate(copies):
+        copy.pk = None
+        copy.run_id, copy.idempotency_key = f"run_{number:026d}", f"key-{number}"
+    Run.objects.bulk_create(copies, batch_size=500)
+    run = enqueue()
+    with django_assert_max_num_queries(18):
+        assert claim().run == run
+
+
 def test_a_claim_takes_few_statements_whatever_is_finished_or_cannot_be_taken(django_assert_max_num_queries):
     """RU-H13: three reads of the probe, begin, commit, and twelve to fourteen statements between them."""
     for number in range(30):

@@ -8,8 +8,19 @@ from runs.contract.errors import Refused
 from runs.models import JournalRow, Outbox, Receipt, Result, Run
 from runs.queue.attempts.reaper import reaper_pass
 from runs.queue.cancel import run_cancel
+from runs.queue.claim import ClaimedRun, Empty, run_claim
 from runs.queue.holds import holds_pass
-from tests.queue_driver import beat, claim, completed_body, enqueue, make_due, publish, seasoned_reaper
+from tests.queue_driver import (
+    beat,
+    claim,
+    claim_request,
+    completed_body,
+    enqueue,
+    make_due,
+    publish,
+    seasoned_reaper,
+    worker,
+)
 from tests.threads import together
 
 
@@ -43,6 +54,25 @@ def test_a_cancel_and_a_result_at_once_end_in_exactly_one_of_both(batch):
         assert Receipt.objects.filter(run=run).exists() is completed
         assert Outbox.objects.filter(key=f"run:{run.run_id}:1").exists() is completed
     assert batch is not None
+
+
+def test_a_run_whose_generation_was_replaced_is_cancelled_whoever_comes_first():
+    """RU-S24"""
+    replaced = {"code": "generation_replaced", "actor": "flow:convergence:pull-request:1:2"}
+    for number in range(20):
+        run = enqueue()
+        code, claimed = together(
+            [
+                partial(refused_or, partial(run_cancel, run=run, **replaced)),
+                partial(run_claim, claim_request(worker(number))),
+            ]
+        )
+        run.refresh_from_db()
+        assert (run.state, run.reason_code, code) == ("cancelled", "generation_replaced", "ok")
+        if isinstance(claimed, ClaimedRun):
+            claimed.attempt.refresh_from_db()
+            assert claimed.attempt.outcome == "cancelled"
+        assert isinstance(run_claim(claim_request()), Empty)
 
 
 def test_the_same_result_twice_at_once_is_accepted_once_and_answered_twice():
