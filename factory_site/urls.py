@@ -4,11 +4,13 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from factory_site.api import api
+from factory_site.api.abandon import abandon
 from factory_site.api.errors import unknown_path
 from runs.intake.views import github_hook
 
 urlpatterns = [
     path("hooks/github", github_hook),
+    path("hooks/abandon", abandon),
     path("admin/", admin.site.urls),
     path("", include("factory_site.console.urls")),
     path("", include("workers.urls")),

@@ -13,6 +13,7 @@ from ninja.responses import Status
 from factory_site import __version__
 from factory_site.api.auth import SessionCaller, TokenCaller
 from factory_site.api.errors import error_answer, register_handlers
+from factory_site.api.pulls import router as pulls
 from factory_site.api.runs import router as runs
 from factory_site.api.status import router as status
 from factory_site.api.tasks import router as tasks
@@ -47,6 +48,7 @@ api = NinjaAPI(
 )
 register_handlers(api)
 api.add_router("/api/v1/status", status, tags=["status"])
+api.add_router("/api/v1/pull-requests", pulls, tags=["pull requests"])
 api.add_router("/api/v1/tasks", tasks, tags=["tasks"])
 api.add_router("/api/v1/runs", runs, tags=["runs"])
 api.add_router("/api/v1/workers", workers, tags=["workers"])

@@ -58,18 +58,33 @@ def window(rows: QuerySet[Row], page: Page, as_json: Callable[[Sequence[Row]], l
     return {"items": as_json(shown), "nextBefore": cursor(shown[-1].pk) if more else None}
 
 
+def opaque(text: str) -> str:
+    """A cursor that says nothing to its holder."""
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def transparent(given: str) -> str:
+    """What an opaque cursor holds; raises ``Invalid`` for anything that no list gave."""
+    with contextlib.suppress(ValueError, binascii.Error):
+        return base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)).decode("ascii")
+    raise _no_cursor()
+
+
 def cursor(key: int) -> str:
-    """The opaque cursor behind a row's key."""
-    return base64.urlsafe_b64encode(f"p{key}".encode()).decode().rstrip("=")
+    """The cursor behind a row's key."""
+    return opaque(f"p{key}")
 
 
 def position(given: str) -> int:
     """The row's key of a cursor; raises ``Invalid`` for anything that is none."""
-    with contextlib.suppress(ValueError, binascii.Error):
-        text = base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)).decode("ascii")
-        if CURSOR.fullmatch(text):
-            return int(text[1:])
-    raise Invalid(
+    text = transparent(given)
+    if not CURSOR.fullmatch(text):
+        raise _no_cursor()
+    return int(text[1:])
+
+
+def _no_cursor() -> Invalid:
+    return Invalid(
         "invalid_field", "before is no cursor of this list; take it from nextBefore.", details={"field": "before"}
     )
 
