@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 # No plugin is needed for tests of pure tables, and starting them all costs more than the tests themselves.
-PLAIN = ["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(ROOT), "--confcutdir", str(ROOT / "tests" / "unit")]
+PLAIN = ["-p", "no:cacheprovider", "-c", os.devnull]
+PLAIN += ["--rootdir", str(ROOT), "--confcutdir", str(ROOT / "tests" / "unit")]
 TESTS = {
     "run": ["tests/unit/kernel/test_tables.py"],
     "task": ["tests/unit/kernel/test_tables.py"],
