@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from convergence.forge.facts import Profile
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from runs.flows.registry import EffectCall
 
 DROPPED = {"dropped": "moved_on"}
+OLDEST_FACTS = timedelta(seconds=10)  # a merge is decided on nothing older
 UNREAD_SECONDS = 60.0  # until the reading is tried again that a credential or a missing object kept from succeeding
 
 
@@ -56,7 +58,10 @@ def merge_effect(call: EffectCall) -> Mapping[str, Any]:
         raise Transient(error.code, error.message, retry_after=UNREAD_SECONDS, details=error.details) from error
     if stop is not None or plan is None:
         return _stopped(call, row, read, stop or Stop(Reason.NOT_READY), head)
-    attempt = attempt_begin(row, plan, entry_log=call.log, now=clock_now())
+    now = clock_now()
+    if now - read.observed_at > OLDEST_FACTS:
+        raise Transient("facts_too_old", "reading took too long to decide upon; read again", retry_after=1.0)
+    attempt = attempt_begin(row, plan, entry_log=call.log, now=now)
     if attempt is None:
         return DROPPED
     return _send(client, call, row, attempt, {"title": plan.title, "body": plan.body}, earlier=False)
@@ -169,7 +174,7 @@ def _move(
         pause = retry_pause(retries)
         columns = {"merge_retries": retries, "refused_head": ""}
         if edge.target == MergeState.WAITING_MERGE:
-            columns["retry_at"] = now + max(pause, type(pause)(seconds=rest))
+            columns["retry_at"] = now + max(pause, timedelta(seconds=rest))
     if reason is Reason.NOT_READY:
         columns["refused_head"] = head
     question = merge_question(edge.reason, case_of(row, row.pull, read, message)) if edge.reason else None

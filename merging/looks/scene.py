@@ -103,9 +103,9 @@ def facts_of(scene: Scene) -> Facts:
         "retry_max": row.merge_retry_max,
         "timer_passed": row.timer_at is not None and row.timer_at <= scene.now,
     }
-    known |= _review_facts(scene)
     if row.state in {*READY_STATES, S.ESCALATED} and read is not None and read.state is PullState.OPEN:
         known |= _merge_facts(scene)
+    known |= _review_facts(scene)  # of the newest reading: a probe may have shown another head
     if row.state == S.MERGING:
         known["effect_pending"] = effect_pending(row)
     if row.state == S.ESCALATED:

@@ -2,7 +2,6 @@ import pytest
 
 from convergence.models import Escalation
 from merging.selectors import merge_detail
-from merging.texts import QUESTIONS
 from runs.contract.errors import Invalid
 from runs.models import HumanTask
 
@@ -211,9 +210,3 @@ def test_a_running_check_holds_the_stall_clock(stage):
     stage.sim.verbs.protect("acme/shop", required_checks=["test"])
     stage.settle()
     assert stage.pull.state == "merged"
-
-
-def test_every_reason_of_the_table_has_its_question():
-    from merging.flow import MERGE_MACHINE
-
-    assert {edge.reason for edge in MERGE_MACHINE.edges} - {""} == set(QUESTIONS)

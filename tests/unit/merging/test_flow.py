@@ -7,7 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from convergence.flow import FINAL_PULL_STATES, PullState
 from merging.flow import MERGE_MACHINE, MergeState
 from runs.machine import Kind
-from tests.unit.merging.test_flow_vectors import ALL_FACTS
+from tests.unit.merging.test_flow_properties import ALL_FACTS
 
 
 def test_every_state_shows_a_state_of_the_pull_request():
