@@ -125,7 +125,7 @@ def _fails_at_the_record(stage):
     """Have the database refuse to write the outcome once, after the forge merged."""
     from django.db import connection
 
-    struck = []
+    struck: list[str] = []
 
     def refuse(execute, sql, params, many, context):
         if not struck and stage.calls() and sql.startswith("UPDATE") and "merging_mergeattempt" in sql:
