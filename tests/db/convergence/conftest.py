@@ -9,10 +9,9 @@ from tests import queue_driver
 from tests.db.convergence.stage import Stage
 
 
-@pytest.fixture
-def stage(db, tmp_path, settings):
-    del db
-    with Simulator(tmp_path, clock=ManualClock()) as sim:
+def stage_on(settings, folder):
+    """The stage in a world of its own below the folder."""
+    with Simulator(folder, clock=ManualClock()) as sim:
         settings.FACTORY = settings.FACTORY.model_copy(
             update={
                 "github_api_url": sim.api_url,
@@ -23,6 +22,12 @@ def stage(db, tmp_path, settings):
         )
         queue_driver.load_definitions()
         yield Stage(sim)
+
+
+@pytest.fixture
+def stage(db, tmp_path, settings):
+    del db
+    yield from stage_on(settings, tmp_path)
 
 
 @pytest.fixture
