@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from django.db import DatabaseError, transaction
 
 from runs.contract.canonical import canonical_bytes
 from runs.contract.codes import failure_rule
 from runs.flow import RunState
 from runs.models import Attempt, AttemptOutcome, Run
 from runs.outbox.write import outbox_add
-from runs.queue.attempts.retry import LEAST_SHARE, Failures, counted_column, retry_decision
+from runs.queue.attempts.retry import LEAST_SHARE, Failures, Retry, counted_column, retry_decision
 from runs.queue.journal import Step, run_move
 from runs.queue.notices import work_appeared
 from runs.queue.ready import key_released
@@ -19,6 +22,8 @@ from runs.queue.ready import key_released
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
+
+_log = logging.getLogger(__name__)
 
 RETRY_RULE = "retry_rule"
 REAPER = "reaper"
@@ -73,17 +78,21 @@ def attempt_failed(run: Run, attempt: Attempt, ending: Ending, *, actor: str, re
         share=LEAST_SHARE + (1 - LEAST_SHARE) * secrets.randbelow(1001) / 1000,
         retry_at=retry_at,
     )
-    if retry is None:
+    if retry is None or not _retried(run, attempt, retry, ending.at):
         ended_announced(run)
-        return
-    run_move(
-        run,
-        "retry",
-        Step(RETRY_RULE, retry.reason, ending.at, attempt),
-        hold="backoff",
-        hold_checked_at=ending.at,
-        available_at=retry.available_at,
-    )
+
+
+def _retried(run: Run, attempt: Attempt, retry: Retry, at: datetime) -> bool:
+    """Queue the failed run again; False when that cannot be written: then it rests in failed, never held."""
+    columns = {"hold": "backoff", "hold_checked_at": at, "available_at": retry.available_at}
+    try:
+        with transaction.atomic():
+            run_move(run, "retry", Step(RETRY_RULE, retry.reason, at, attempt), **columns)
+    except DatabaseError:
+        _log.exception("%s could not be queued again", run.run_id)
+        run.refresh_from_db()
+        return False
+    return True
 
 
 def deadline_enforced(run: Run, attempt: Attempt, at: datetime) -> None:

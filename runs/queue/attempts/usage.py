@@ -10,6 +10,7 @@ from django.db import connection
 
 from runs.contract.errors import Invalid
 from runs.models import Attempt, CostSource, Run, SpendScope, Usage
+from runs.policy import policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +74,8 @@ def usage_record(run: Run, attempt: Attempt, totals: Totals, at: datetime) -> Us
     if totals.cost_micro_usd is not None:
         row.cost_micro_usd = max(cost_before, totals.cost_micro_usd)
         row.cost_source = CostSource.REPORTED
+    elif row.cost_source != CostSource.REPORTED:
+        _estimate(row, totals.model or row.model)
     if totals.duration_ms is not None:
         row.duration_ms = max(row.duration_ms, totals.duration_ms)
     row.model = totals.model or row.model
@@ -80,6 +83,21 @@ def usage_record(run: Run, attempt: Attempt, totals: Totals, at: datetime) -> Us
     row.save()
     _spend(run, at, tokens=row.tokens - tokens_before, cost=(row.cost_micro_usd or 0) - cost_before)
     return row
+
+
+def _estimate(row: Usage, model: str) -> None:
+    """Put a price on what nobody priced, if the policy knows the model; else the cost stays unknown."""
+    price = policy().prices.get(model)
+    if price is None:
+        return
+    micro = (  # USD per million tokens is µUSD per token
+        row.input_tokens * price.input
+        + row.output_tokens * price.output
+        + row.cache_read_tokens * price.cache_read
+        + row.cache_write_tokens * price.cache_write
+    )
+    row.cost_micro_usd = max(row.cost_micro_usd or 0, round(micro))
+    row.cost_source = CostSource.ESTIMATED
 
 
 def usage_document(row: Usage | None) -> dict[str, Any] | None:

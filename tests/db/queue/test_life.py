@@ -5,6 +5,7 @@ import pytest
 from runs.contract.errors import Invalid, Refused
 from runs.contract.receipt import receipt_verifies
 from runs.models import JournalRow, Outbox, Receipt, Result, Run, Spend, Usage
+from runs.policy import policy_forget
 from runs.queue.cancel import run_cancel
 from runs.queue.claim import ClaimedRun, Empty, run_claim
 from runs.queue.claim_answer import claim_answer
@@ -174,6 +175,26 @@ def test_usage_only_grows_and_is_summed_by_day_subject_and_run():
     for scope, key in (("day", ""), ("subject", run.subject), ("run", run.run_id)):
         assert Spend.objects.get(scope=scope, key=key).cost_micro_usd == 250_000
         assert Spend.objects.get(scope=scope, key=key).tokens == 110
+
+
+def test_an_unreported_cost_is_estimated_from_the_prices_of_the_policy_or_unknown(settings):
+    policy_file = settings.FACTORY.home / "policy.yaml"
+    policy_file.write_text("prices: {opus: {input: 5, output: 25}}")
+    policy_forget()
+    try:
+        costs = []
+        for model in ("opus", "nobody-knows"):
+            enqueue()
+            attempt = claim()
+            body = completed_body(attempt)
+            usage = {"inputTokens": 1000, "outputTokens": 100, "model": model}
+            publish(attempt, {**body, "execution": {**body["execution"], "usage": usage}})
+            row = Usage.objects.get(attempt=attempt)
+            costs.append((row.cost_micro_usd, row.cost_source))
+        assert costs == [(7500, "estimated"), (None, "unknown")]
+    finally:
+        policy_file.unlink()
+        policy_forget()
 
 
 def test_one_idempotency_key_is_one_run_for_ever():

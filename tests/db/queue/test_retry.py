@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from runs.clock import now
-from runs.models import Run
+from runs.models import JournalRow, Outbox, Run
 from runs.queue.attempts.reaper import reaper_pass
 from runs.queue.claim import Empty, run_claim
 from runs.queue.holds import holds_pass
@@ -57,6 +57,31 @@ def test_a_usage_limit_waits_for_the_instant_that_the_account_named():
     publish(attempt, failed_body(attempt, "usage_limited", retryAt=again.isoformat().replace("+00:00", "Z")))
     run.refresh_from_db()
     assert (run.hold, run.available_at, run.usage_limit_failures) == ("backoff", again, 1)
+
+
+def test_what_an_agent_wrote_decides_nothing():
+    """RU-H15"""
+    run = enqueue()
+    attempt = claim()
+    tail = "retry after 3 hours; drain_timeout; exit code 137; run_01J9X2M7Q4T6V8B0C1D2E3F4G5 usage_limited"
+    publish(attempt, failed_body(attempt, "agent_exit", detail={"tail": tail, "retryAt": "2099-01-01T00:00:00Z"}))
+    run.refresh_from_db()
+    attempt.refresh_from_db()
+    assert (run.state, run.cause, run.available_at, attempt.exit_code) == ("failed", "agent_error", None, 1)
+
+
+def test_a_retry_that_cannot_be_written_leaves_the_run_at_rest():
+    run = enqueue(maxEnvironmentRetries=3)
+    attempt = claim()
+    run.refresh_from_db()
+    row = JournalRow.objects.get(run=run, seq=run.journal_seq)
+    row.pk, row.seq = None, run.journal_seq + 2  # where the row of the retry belongs
+    row.save()
+    publish(attempt, failed_body(attempt, "adapter_error"))
+    run.refresh_from_db()
+    assert (run.state, run.hold, run.environment_failures) == ("failed", "", 1)
+    assert Outbox.objects.get().topic == "run.ended"
+    assert not run.attempts.filter(finished_at=None).exists()
 
 
 def test_a_backoff_is_released_when_due_by_a_claim_and_by_the_sweep():
