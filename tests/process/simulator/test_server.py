@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -92,6 +93,19 @@ def test_a_process_ends_with_its_parents_pipe(process: Process) -> None:
     os.close(process.parent)
     process.parent = -1
     assert process.child.wait(timeout=BOUNDED_SECONDS) == 0
+
+
+def test_a_process_ends_when_its_parent_was_killed_and_left_no_pipe(tmp_path: Path) -> None:
+    """The parent prints the child's number and is killed; the pipe of the child's output says when it has ended."""
+    child = [sys.executable, "-m", "fixtures.simulator", "--dir", str(tmp_path / "world")]
+    source = f"import subprocess, time; print(subprocess.Popen({child!r}).pid, flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", source], cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert int(parent.stdout.readline())
+        assert "apiUrl" in parent.stdout.readline()
+        parent.kill()
+        assert select.select([parent.stdout], [], [], BOUNDED_SECONDS)[0]
+        assert parent.stdout.read() == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
