@@ -13,11 +13,12 @@ from runs.contract.stamp import code_stamp
 from runs.contract.tokens import TokenSource
 from workers.host.adapters.registry import AdapterRegistry
 from workers.host.attempt.record import discard_kept, kept_lines
-from workers.host.boots import Boot
 from workers.host.client import Client
 from workers.host.credential import CredentialFile, check_address
-from workers.host.documents import Documents
-from workers.host.files import make_private
+from workers.host.disk.boots import Boot
+from workers.host.disk.documents import Documents
+from workers.host.disk.files import make_private
+from workers.host.disk.spool import purge_quarantine, quarantine_lines
 from workers.host.host import Host
 from workers.host.host_config import load_host_config
 from workers.host.loop import Worker
@@ -25,7 +26,6 @@ from workers.host.options import EXIT_USAGE, Options, UsageError, parse
 from workers.host.process.minder import become_subreaper
 from workers.host.settings import Settings, load_settings
 from workers.host.signals import Signals
-from workers.host.spool import purge_quarantine, quarantine_lines
 
 DEFAULT_CREDENTIAL = Path("secrets", "worker-local.json")
 

@@ -9,9 +9,9 @@ from runs.contract.errors import FactoryError
 from runs.contract.redactor import Redactor
 from runs.contract.tokens import TokenSource
 from workers.host.adapters.registry import AdapterRegistry
-from workers.host.boots import Boot
 from workers.host.client import Client
-from workers.host.documents import Documents
+from workers.host.disk.boots import Boot
+from workers.host.disk.documents import Documents
 from workers.host.environment import passed_secrets
 from workers.host.host_config import HostConfig
 from workers.host.options import Options

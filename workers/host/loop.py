@@ -20,11 +20,11 @@ from workers.host.attempt.recovery import recover
 from workers.host.attempt.run import AttemptRun
 from workers.host.attempt.submission import Execution
 from workers.host.client import CREDENTIAL_PAUSE, Answer, Backoff, Unreachable, WireFault, elapsed
-from workers.host.files import write_whole
+from workers.host.disk.files import write_whole
+from workers.host.disk.spool import Sender, pending, spool
 from workers.host.host import Host
 from workers.host.offer import Offering
 from workers.host.signals import EXIT_DRAINED, EXIT_SECOND_SIGNAL
-from workers.host.spool import Sender, pending, spool
 
 EXIT_RELOAD = 75
 LOOK_SECONDS = 0.25  # between two looks at drain file and signals while a claim waits

@@ -8,9 +8,9 @@ from runs.contract.placement import ANY_REPOSITORY
 from runs.contract.wire import PROTOCOL_VERSION, SPEC_VERSIONS
 from workers.host.adapters.registry import any_adapter
 from workers.host.client import WireFault
+from workers.host.disk.spool import quarantined
 from workers.host.host import ISOLATION, WORKSPACE_KINDS, Host, found_labels
 from workers.host.options import UsageError
-from workers.host.spool import quarantined
 
 GIGABYTE = 1024**3
 

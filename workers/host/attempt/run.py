@@ -29,8 +29,8 @@ from workers.host.attempt.verification import (
     run_verify,
 )
 from workers.host.attempt.watch import Watch
-from workers.host.boots import Holding
 from workers.host.client import Answer, elapsed
+from workers.host.disk.boots import Holding
 from workers.host.host import Host
 from workers.host.process.identity import ProcessId
 from workers.host.process.launcher import Exit, Launcher, SpawnFailed

@@ -13,7 +13,7 @@ from runs.contract.wire import RESULT_VERSION
 from workers.host.adapters.contract import Usage
 from workers.host.attempt.claimed import Claimed
 from workers.host.attempt.verdict import Verdict
-from workers.host.spool import SpooledFile
+from workers.host.disk.spool import SpooledFile
 
 TEXT = "text/plain; charset=utf-8"
 BINARY = "application/octet-stream"

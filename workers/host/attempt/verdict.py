@@ -10,7 +10,7 @@ from runs.contract.results import AgentResult, ContractViolation
 from runs.contract.wire import LARGEST_DETAIL
 from workers.host.adapters.contract import AdapterUnavailable, Outcome, RunRefused
 from workers.host.attempt.stop import StopReason
-from workers.host.documents import InputUnavailable
+from workers.host.disk.documents import InputUnavailable
 from workers.host.process.launcher import SpawnFailed
 from workers.host.process.streams import ERROR_TAIL, readable
 from workers.host.workspace.checkout import ProvisioningFailed

@@ -22,7 +22,7 @@ from runs.contract.results import (
 from workers.host.adapters.contract import Outcome
 from workers.host.attempt.claimed import Claimed
 from workers.host.attempt.verdict import Verdict, failed
-from workers.host.documents import InputUnavailable
+from workers.host.disk.documents import InputUnavailable
 from workers.host.process.launcher import Exit
 from workers.host.process.streams import readable
 from workers.host.workspace.evidence import Observation

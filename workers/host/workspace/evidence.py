@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workers.host.files import remove_tree
+from workers.host.disk.files import remove_tree
 from workers.host.workspace.checkout import Checkout
 from workers.host.workspace.git import NETWORK_SECONDS, Git, GitFailed
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from workers.host.git_credentials import git_configuration
 from workers.host.process.streams import readable
+from workers.host.workspace.credentials import git_configuration
 
 NETWORK_SECONDS = 600.0
 LOCAL_SECONDS = 120.0

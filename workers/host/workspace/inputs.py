@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from workers.host.documents import InputUnavailable
+from workers.host.disk.documents import InputUnavailable
 
 LARGEST_INPUTS = 64 * 1024**2  # bytes of all inputs together
 READ_ONLY = 0o444

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from workers.host.files import make_private, sync_file, sync_folder
+from workers.host.disk.files import make_private, sync_file, sync_folder
 from workers.host.workspace.checkout import Checkout
 from workers.host.workspace.git import NETWORK_SECONDS, Git, GitFailed
 

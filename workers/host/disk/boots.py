@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from runs.contract.instants import format_instant
-from workers.host.files import make_private, read_json, remove_tree, write_json
+from workers.host.disk.files import make_private, read_json, remove_tree, write_json
 from workers.host.process.identity import ProcessId, identify, is_alive
 
 CURRENT = "current.json"

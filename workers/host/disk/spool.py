@@ -15,7 +15,7 @@ from runs.contract.canonical import bare_hex
 from runs.contract.codes import Reaction
 from runs.contract.ids import attempt_name
 from workers.host.client import Answer, Client, WireFault, patiently
-from workers.host.files import copy_in, make_private, read_json, remove_tree, sync_folder, write_json
+from workers.host.disk.files import copy_in, make_private, read_json, remove_tree, sync_folder, write_json
 
 MANIFEST = "manifest.json"
 STATE = "state.json"

@@ -16,7 +16,7 @@ from runs.contract.errors import FactoryError
 from runs.contract.tokens import TokenSource
 
 USER = "x-access-token"
-HELPER = Path(__file__).with_name("credential_helper.py")
+HELPER = Path(__file__).parents[1] / "credential_helper.py"
 LARGEST_QUESTION = 65536
 LONGEST_SOCKET_PATH = 100  # bytes; systems stop at 104 to 108
 

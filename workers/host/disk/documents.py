@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runs.contract.canonical import bare_hex, bytes_hash
 from workers.host.client import Backoff, Client, Unreachable, WireFault
-from workers.host.files import make_private, write_whole
+from workers.host.disk.files import make_private, write_whole
 
 CACHE_BYTES = 256 * 1024**2
 TRIES = 5
