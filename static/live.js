@@ -169,13 +169,16 @@ function frame(seen) {
   document.title = seen.title ? `(${seen.title}) ${title}` : title;
   if (seen.version !== body.dataset.version) newVersion = seen.version;
   const box = document.getElementById("banners");
-  const shown = [...box.children].map((each) => each.textContent.trim());
-  if (shown.join("\n") !== seen.banners.join("\n")) {
-    box.replaceChildren(...seen.banners.map((sentence) => {
+  const shown = [...box.children].map((each) => each.textContent.trim().replace(/\s+/g, " "));
+  if (shown.join("\n") !== seen.banners.map((each) => each.join(" ")).join("\n")) {
+    box.replaceChildren(...seen.banners.map(([sentence, command]) => {
       const line = document.createElement("p");
       const text = document.createElement("span");
+      const code = document.createElement("code");
       line.className = "banner tone-bad";
-      text.textContent = sentence;
+      code.textContent = command;
+      code.dataset.copy = command;
+      text.append(`${sentence} `, code);
       line.append(text);
       return line;
     }));

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from dataclasses import dataclass
 from functools import wraps
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
+from django.db import OperationalError
 from django.http import HttpResponse, HttpResponseNotAllowed, HttpResponseNotModified, HttpResponseRedirect
 from django.shortcuts import render
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
     View = Callable[..., HttpResponse]
 
+BUSY = Transient("database_busy", "The database is busy. Try again.")
+_log = logging.getLogger(__name__)
 CODES = {"role_required": HTTPStatus.FORBIDDEN, "rate_limited": HTTPStatus.TOO_MANY_REQUESTS}
 
 
@@ -68,6 +72,9 @@ def signed_in(*methods: str) -> Callable[[View], View]:
                 return view(request, *args, **kwargs)
             except FactoryError as error:
                 return failure(request, problem(error))
+            except OperationalError:
+                _log.warning("the database did not answer %s %s", request.method, request.path, exc_info=True)
+                return failure(request, problem(BUSY))
 
         return guarded
 

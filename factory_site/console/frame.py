@@ -23,6 +23,7 @@ from runs.models.user import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
@@ -43,6 +44,14 @@ class Page:
     address: str
     chord: str
     counts: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """One sentence about the whole system, and the command that mends it."""
+
+    sentence: str
+    command: str
 
 
 WORK = (
@@ -98,11 +107,9 @@ class Frame:
         return capped(self.pulse.open_tasks)
 
     @property
-    def banners(self) -> list[str]:
+    def banners(self) -> list[Banner]:
         """At most two sentences about the whole system, the gravest first."""
-        found = banners(self.pulse, self.now)
-        rest = len(found) - MOST_BANNERS
-        return [*found[:MOST_BANNERS], f"And {rest} more"] if rest > 0 else found
+        return banners(self.pulse, self.now)[:MOST_BANNERS]
 
     @property
     def database(self) -> str:
@@ -120,15 +127,15 @@ def capped(number: int) -> str:
     return f"{COUNT_LIMIT:,}+" if number > COUNT_LIMIT else f"{number:,}" if number else ""
 
 
-def banners(seen: Pulse, now: Any) -> list[str]:
+def banners(seen: Pulse, now: datetime) -> list[Banner]:
     """Every sentence that concerns the whole system, the gravest first."""
     found = []
     if seen.last_tick is None:
-        found.append("The clockwork has not ticked yet: nothing moves by itself. Start it with `manage.py up`.")
+        found.append(Banner("The clockwork has not ticked yet: nothing moves by itself. Start it:", "manage.py up"))
     elif now - seen.last_tick > CLOCKWORK_STOPPED:
-        found.append("The clockwork has stopped: nothing moves by itself. Start it again with `manage.py up`.")
+        found.append(Banner("The clockwork has stopped: nothing moves by itself. Start it again:", "manage.py up"))
     if seen.queued and not seen.live_workers:
-        found.append("No worker is alive while runs are queued. Start one with `manage.py work`.")
+        found.append(Banner("No worker is alive while runs are queued. Start one:", "manage.py work"))
     return found
 
 
@@ -162,7 +169,7 @@ def pulse_view(request: HttpRequest) -> HttpResponse:
     found = {
         "counts": made.counts,
         "title": made.title_count,
-        "banners": made.banners,
+        "banners": [[each.sentence, each.command] for each in made.banners],
         "version": made.version,
     }
     etag = f'"{hashlib.sha256(repr(found).encode()).hexdigest()[:24]}"'

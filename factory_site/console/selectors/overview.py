@@ -11,11 +11,13 @@ from django.conf import settings
 from django.db.models import Count, Exists, Subquery
 
 from convergence.flow import PullState
+from convergence.forge_access import forge_client
 from convergence.models import PullRequest
 from factory_site.console.selectors.pull import pull_address, pull_by_subject
 from factory_site.console.selectors.pulls import ACTIVE, COUNT_LIMIT
 from factory_site.console.selectors.tasks import TaskRow, task_rows
 from factory_site.console.texts import edge_sentence
+from runs.contract.errors import FactoryError
 from runs.flow import AT_REST, LIVE, RUN_MACHINE, RunState
 from runs.humans.flow import TaskState
 from runs.models.human_task import HumanTask
@@ -136,7 +138,17 @@ def is_fresh() -> bool:
 def fresh_steps(now: datetime) -> Fresh:
     """The steps of a new install."""
     alive = now - timedelta(seconds=settings.FACTORY.liveness_seconds)
-    return Fresh(has_credential=bool(settings.FACTORY.forge_tokens), has_worker=_workers(alive).alive > 0)
+    return Fresh(has_credential=_has_credential(), has_worker=_workers(alive).alive > 0)
+
+
+def _has_credential() -> bool:
+    """Whether a token for the forge is found, in the settings or with the forge's own command line."""
+    if settings.FACTORY.forge_tokens:
+        return True
+    try:
+        return bool(forge_client().config.tokens.token())
+    except FactoryError:
+        return False
 
 
 def overview(now: datetime) -> Overview:

@@ -1,10 +1,13 @@
+import gzip
 import re
 from pathlib import Path
 
+import django_htmx
 import pytest
 
 CSS = (Path(__file__).parents[3] / "static" / "console.css").read_text()
 TONES = ("idle", "move", "wait", "you", "good", "bad", "off")
+HTMX = "static/django_htmx/htmx-2.min.js"
 GROUNDS = ("page", "surface", "sunken", "selected")
 
 
@@ -45,3 +48,13 @@ def test_every_text_and_mark_can_be_told_from_its_ground(theme):
 def test_the_automatic_theme_is_the_dark_one():
     assert AUTOMATIC == DARK
     assert set(DARK) == set(LIGHT)
+
+
+def test_what_a_page_loads_stays_small():
+    """CO-H34: styles and scripts of any page are at most 60 KB gzipped, our own part at most 30 KB."""
+    static = Path(__file__).parents[3] / "static"
+    own = [static / name for name in ("console.css", "live.js", "keys.js", "forms.js")]
+    brought = [static / "vendor" / "idiomorph-ext.min.js", Path(django_htmx.__file__).parent / HTMX]
+    sizes = {path.name: len(gzip.compress(path.read_bytes())) for path in (*own, *brought)}
+    assert sum(sizes[path.name] for path in own) <= 30_000, sizes
+    assert sum(sizes.values()) <= 60_000, sizes
