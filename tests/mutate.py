@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runs.machine import Edge, Machine, guard_name, negated
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -33,15 +35,13 @@ TESTS = {
 class Mutant:
     """One changed table: its machine, what was done to it, and the edges it has then."""
 
-    machine: object
+    machine: Machine
     name: str
-    edges: tuple
+    edges: tuple[Edge, ...]
 
 
-def mutants(machine) -> Iterator[Mutant]:
+def mutants(machine: Machine) -> Iterator[Mutant]:
     """Every table that differs from the machine's by one removed edge or one inverted guard."""
-    from runs.machine import guard_name, negated
-
     for place, edge in enumerate(machine.edges):
         rest = (machine.edges[:place], machine.edges[place + 1 :])
         yield Mutant(machine, f"{machine.name}: without {edge.name}", (*rest[0], *rest[1]))

@@ -40,7 +40,7 @@ def wait_for(what: str, fact: Callable[[], Any], *, seconds: float = WAIT) -> An
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        return int(probe.getsockname()[1])
 
 
 def canonical_hash(document: Any) -> str:
@@ -175,7 +175,7 @@ class System:
 
     @property
     def token(self) -> str:
-        return json.loads((self.home / "admin.json").read_text())["token"]
+        return str(json.loads((self.home / "admin.json").read_text())["token"])
 
     def call(self, method: str, path: str, body: Any = None) -> requests.Response:
         """One request to the API with the operator's token."""

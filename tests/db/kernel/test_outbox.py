@@ -19,7 +19,7 @@ def seen(monkeypatch):
     """Deliveries that a consumer got, and what it does with each."""
     monkeypatch.setattr(dispatch, "_consumers", {})
     deliveries = []
-    answers = {}
+    answers: dict[str, object] = {}
 
     def consume(delivery):
         deliveries.append(delivery)

@@ -103,8 +103,8 @@ def test_the_first_row_whose_guards_all_hold_wins():
             Edge("any", ("a",), "c", "look", ("x",)),
         ],
     )
-    assert machine.advance("a", "look", 3).name == "small"
-    assert machine.advance("a", "look", 7).name == "any"
+    assert machine.advance("a", "look", 3) is machine.edge("small")
+    assert machine.advance("a", "look", 7) is machine.edge("any")
     assert machine.advance("a", "other", 3) is None
     assert machine.advance("b", "look", 3) is None
 
