@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
@@ -9,10 +10,9 @@ from django.conf import settings
 from runs.contract.stamp import VERSION
 from runs.contract.wire import CLAIM_WAIT
 from runs.policy import policy
+from workers.authorship import git_author
 
 MIN_WORKER_VERSION = "0.1.0"  # the oldest worker that this server still leases runs to
-GIT_NAME = "factory"  # author of commits where the policy names none
-GIT_EMAIL = "factory@users.noreply.github.com"
 
 
 def wait_slots() -> int:
@@ -30,12 +30,6 @@ def claim_wait_limit() -> float:
     return min(CLAIM_WAIT, settings.FACTORY.liveness_seconds / 3)
 
 
-def git_author() -> dict[str, str]:
-    """Who makes the commits of agents; a worker has no policy and learns it here."""
-    author = policy().git
-    return {"name": author.name or GIT_NAME, "email": author.email or GIT_EMAIL}
-
-
 def rules() -> dict[str, Any]:
     """The part of the answer to a hello that is the same for every worker of this server."""
     return {
@@ -44,5 +38,5 @@ def rules() -> dict[str, Any]:
         "maxWaitSeconds": claim_wait_limit(),
         "minWorkerVersion": MIN_WORKER_VERSION,
         "serverVersion": VERSION,
-        "git": git_author(),
+        "git": asdict(git_author()),
     }
