@@ -14,6 +14,7 @@ from workers.host.attempt.claimed import Claimed
 from workers.host.attempt.stop import Stop, StopReason
 from workers.host.client import CREDENTIAL_PAUSE, Answer, Backoff, Client, Unreachable, WireFault, elapsed
 
+HELD_SHARE = 0.9  # of the wait; an answer that took as long was held, and the next may be held at once
 SHORTEST_GAP = 0.05  # seconds between two held requests, whatever the server answers
 
 log = logging.getLogger(__name__)
@@ -182,7 +183,8 @@ class Heartbeats:
                 backoff.reset()
                 # A newer heartbeat of another thread ended the hold: hold again, so that a cancel still arrives.
                 overtaken = self._sequence > before + 1
-                pause = SHORTEST_GAP if overtaken else max(SHORTEST_GAP, begun + every - elapsed())
+                held = elapsed() - begun >= wait * HELD_SHARE
+                pause = SHORTEST_GAP if overtaken or held else max(SHORTEST_GAP, begun + every - elapsed())
             except Unreachable:
                 pause = min(backoff.next(), every)
             except WireFault as fault:
