@@ -60,6 +60,11 @@ def pull_seen(pull: PullRequest, facts: PullFacts, now: datetime) -> None:
         PullRequest.objects.filter(pk=pull.pk).update(**changed)
         for name, value in changed.items():
             setattr(pull, name, value)
+    head_seen(pull, facts)
+
+
+def head_seen(pull: PullRequest, facts: PullFacts) -> None:
+    """Remember the head's first sight, by the server's clock."""
     if facts.head_sha:
         HeadSeen.objects.get_or_create(pull=pull, sha=facts.head_sha, defaults={"first_seen_at": facts.observed_at})
 

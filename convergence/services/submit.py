@@ -12,7 +12,7 @@ from convergence.forge.references import lookup, resolve_reference
 from convergence.forge_access import forge_client
 from convergence.models import ConvergenceFlow, PullRequest, PullRequestGeneration
 from convergence.services.generations import Wanted, generation_start, rounds_clamped
-from convergence.services.identity import pull_columns, repository_seen
+from convergence.services.identity import head_seen, pull_columns, repository_seen
 from runs.clock import now as clock_now
 from runs.contract.errors import FactoryError, Invalid, NotFound, Refused, Transient
 from runs.transactions import joined_transaction
@@ -131,6 +131,7 @@ def _submit(facts: PullFacts, wanted: Wanted, given: Sequence[str], now: datetim
     PullRequest.objects.filter(pk=pull.pk).update(**columns)
     for name, value in columns.items():
         setattr(pull, name, value)
+    head_seen(pull, facts)
     flow = generation_start(pull, wanted, now)
     return Submitted(pull, flow, already_running=False, warnings=wanted.warnings)
 

@@ -169,7 +169,7 @@ def test_an_empty_review_is_a_round_where_the_policy_says_so(stage, policy_file)
 
 
 def test_an_open_thread_blocks_a_claimed_end(stage):
-    """CV-S29: an outsider's thread too; the task names its address, and no prompt has its text."""
+    """CV-H18: an outsider's thread too; the task names its address, and no prompt has its text."""
     pull = stage.pull_on_forge()
     stage.sim.verbs.add_user("eve", "NONE")
     stage.review(pull, clean=True)
@@ -206,12 +206,22 @@ def test_an_approval_after_a_request_for_changes_lets_the_gate_go_on(stage):
 
 
 def test_what_cannot_be_read_to_its_end_never_passes(stage):
-    """CV-S27, CV-H10: count and nodes disagree."""
+    """CV-S27, CV-H10: the 101st thread is found; where count and nodes disagree, nobody can say that it is done."""
     pull = stage.begun()
     stage.review(pull, clean=True)
+    threads = [{"path": "app.py", "line": 1, "text": f"Point {number}."} for number in range(101)]
+    stage.sim.verbs.review(pull, "dev2", threads=threads)
+    for thread in pull.threads[:-1]:
+        stage.sim.verbs.resolve(thread)
     claimed(stage, pull)
-    stage.sim.faults.truncate("reviews", 0)
+    stage.step()
+    assert stage.edges[-1] == "gate_blocked"
+    assert GateCheck.objects.get().counts["threads"] == 101
+    stage.answer(answer="Look again.")
     stage.look()
+    claimed(stage, pull)
+    stage.sim.faults.truncate("reviewThreads", 50)
+    stage.step()
     assert stage.edges[-1] == "gate_unverifiable"
 
 
@@ -320,15 +330,23 @@ def test_a_missing_pull_request_is_believed_after_three_answers_over_ten_minutes
     assert Run.objects.get().reason_code == "flow_moved_on"
 
 
+def died_before_record(row):
+    """The process that delivered the row was killed after the call: it is delivered again, knowing nothing."""
+    Outbox.objects.filter(pk=row.pk).update(done_at=None, observed={}, tries=1, claimed_until=None)
+
+
 def test_a_request_is_sent_once_when_the_process_dies_before_its_record(stage):
     """CV-S44: the read-back of the next try finds it pending."""
     pull = waiting(stage)
     stage.sim.faults.lose_answer("request_review")
     stage.look()
     stage.effects()
-    assert ReviewRequest.objects.get().outcome in {"requested", "already_pending"}
+    assert ReviewRequest.objects.get().outcome == "requested"
+    died_before_record(Outbox.objects.get(topic="flow.effect"))
+    stage.effects()
+    assert ReviewRequest.objects.get().outcome == "requested"
     assert stage.sim.log.count("request_review") == 1
-    del pull
+    assert len(pull.requested) == 1
 
 
 def test_a_cancel_stops_effects_that_have_not_left(stage):
@@ -357,6 +375,8 @@ def test_replies_appear_once_although_their_answers_were_lost(stage):
     stage.sim.faults.lose_answer("reply")
     stage.agent({"status": "addressed", "threads": [{"id": each, "reply": "Done.", "resolve": True} for each in ids]})
     stage.settle(8)
+    for row in Outbox.objects.filter(topic="flow.effect", payload__effect__in=["reply", "resolve"]):
+        died_before_record(row)
     stage.effects()
     for thread in pull.threads:
         assert stage.sim.verbs.expect_reply(thread, "Done.")
@@ -373,3 +393,57 @@ def test_the_bot_is_known_in_the_spelling_of_github(stage):
     stage.sim.verbs.review(pull, COPILOT, body="Odd.")
     stage.look()
     assert ReviewSeen.objects.get().configured
+
+
+def test_the_last_round_is_no_reason_to_stop_waiting(stage):
+    """CV-S21, CV-H4: a stale head is reviewed, and a finding begins one more round; its push meets the cap."""
+    pull = claimed(stage, max_rounds=1)
+    stage.settle()
+    assert stage.edges[-1] == "gate_stale"
+    stage.review(pull, threads=[{"path": "app.py", "line": 1, "text": "Why?"}])
+    stage.settle()
+    assert (stage.flow.round, stage.flow.max_rounds, stage.flow.state) == (2, 1, "review_round")
+    stage.push()
+    stage.agent({"status": "addressed"})
+    stage.settle()
+    assert stage.edges[-1] == "round_cap_reached"
+    assert stage.flow.round == 2
+
+
+def test_a_turn_begins_with_an_unknown_head_when_nothing_can_be_read(stage):
+    """CV-H9, CV-H10: two more looks, then on; what is unknown never reads as no progress."""
+    stage.submit(stage.pull_on_forge())
+    stage.sim.faults.fail_next("graphql:Pulls", 500, times=3)
+    for relooks in (1, 2):
+        stage.step()
+        assert (stage.flow.state, stage.flow.relooks) == ("capture_head", relooks)
+    stage.step()
+    assert stage.flow.state == "review_round"
+    assert stage.turn.entry_head == ""
+    assert "sha" not in Run.objects.get().spec_row.document["workspace"]
+    stage.agent({"status": "addressed"})
+    stage.settle()
+    assert stage.edges[-1] == "progressed"
+
+
+def test_each_turn_has_its_own_entry_head(stage):
+    """CV-H9: captured after the turn before it ended."""
+    pull = waiting(stage)
+    first = stage.turn.entry_head
+    stage.review(pull, body="Once more.")
+    stage.settle()
+    assert stage.turn.entry_head == pull.head_sha != first
+
+
+def test_convergence_is_of_the_head_that_the_gate_read(stage):
+    """CV-H11: a push before the gate looks makes it stale; what passed is the head of then."""
+    pull = stage.begun(auto_merge=False)
+    stage.review(pull, clean=True)
+    claimed(stage, pull)
+    stage.push()
+    stage.step()
+    assert stage.edges[-1] == "gate_stale"
+    stage.review(pull, clean=True)
+    stage.settle()
+    assert stage.flow.state == "converged"
+    assert stage.flow.gate_head == pull.head_sha == GateCheck.objects.latest("id").head
