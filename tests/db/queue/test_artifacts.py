@@ -122,7 +122,6 @@ def test_what_a_failed_attempt_saved_stays_bound_to_it():
 
 
 def test_a_damaged_object_is_put_aside_and_never_served():
-    """RU-S22"""
     enqueue()
     upload(claim())
     assert b"".join(artifact_bytes(hex_of(TEXT))) == TEXT

@@ -13,7 +13,7 @@ from runs.definitions.sync import SHIPPED, definitions_sync
 from runs.models import Definition, Document, Prompt, PromptVersion
 from runs.queue.claim_answer import claim_answer
 from runs.queue.enqueue import run_enqueue
-from tests.queue_driver import claim, enqueue, publish, refused_body, step_spec
+from tests.queue_driver import claim, completed_body, enqueue, publish, refused_body, step_spec
 
 AGENT = """
 id: checker
@@ -81,18 +81,21 @@ def test_a_definition_that_no_file_declares_retires_and_comes_back(site):
     assert Definition.objects.filter(ref="checker@1", is_current=True).count() == 1
 
 
-def test_a_queued_run_executes_though_its_definition_is_no_longer_current(site):
+def test_queued_runs_execute_though_their_definition_is_no_longer_current():
     """RU-H10, RU-S16"""
     spec = step_spec()
-    run = enqueue()
+    runs = [enqueue() for _ in range(20)]
     Definition.objects.update(is_current=False)
     with pytest.raises(Invalid) as unknown:
         run_enqueue(spec=spec, actor="flow:x")
     assert unknown.value.code == "unknown_definition"
-    attempt = claim()
-    assert attempt.run == run
-    assert document_hash(claim_answer(attempt)["definition"]) == attempt.def_hash
-    assert site.exists()
+    for run in runs:
+        attempt = claim()
+        assert attempt.run == run
+        assert document_hash(claim_answer(attempt)["definition"]) == attempt.def_hash
+        publish(attempt, completed_body(attempt))
+        run.refresh_from_db()
+        assert (run.state, run.spec_hash) == ("completed", attempt.run.spec_hash)
 
 
 def test_a_latest_prompt_that_is_edited_reaches_the_next_claim_and_a_pinned_one_does_not():

@@ -136,6 +136,10 @@ def test_silence_is_not_judged_right_after_a_start_but_deadlines_are():
     expired.refresh_from_db()
     assert not silent.is_finished
     assert expired.reason_code == "lease_expired"
+    lease = beat(silent, "running", 1)  # what the worker had buffered while nobody answered
+    assert lease.heartbeat_due_at > lease.server_time
+    publish(silent, completed_body(silent))
+    assert [result.attempt_id for result in Result.objects.all()] == [silent.pk]
 
 
 def test_heartbeats_walk_the_phases_and_renew_liveness_but_never_the_lease():

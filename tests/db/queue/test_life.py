@@ -58,7 +58,7 @@ def test_a_result_walks_the_edges_whose_heartbeats_were_lost():
 
 
 def test_the_same_result_key_gets_the_same_answer_and_another_body_a_conflict():
-    """WP-H4, WP-S2, WP-S3"""
+    """WP-H4, WP-S3"""
     enqueue()
     attempt = claim()
     body = completed_body(attempt)

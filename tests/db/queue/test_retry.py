@@ -20,7 +20,7 @@ from tests.queue_driver import (
 
 
 def test_four_losses_in_a_row_end_the_run():
-    """RU-S11, RU-H11"""
+    """RU-H11"""
     run = enqueue(maxEnvironmentRetries=3)
     for number in range(1, 5):
         attempt = claim()

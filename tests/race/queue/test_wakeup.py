@@ -117,7 +117,7 @@ def test_a_cancel_wakes_the_held_heartbeat_of_its_attempt_alone(watcher):
 
 
 def test_a_waiting_request_holds_no_database_connection(watcher):
-    """RU-H12, WP-H8"""
+    """WP-H8"""
     open_while_waiting = []
 
     def held():

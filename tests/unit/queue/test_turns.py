@@ -44,7 +44,6 @@ def test_a_thread_that_holds_the_lock_may_take_it_again():
 
 
 def test_silence_counts_one_liveness_after_the_first_pass():
-    """RU-S4"""
     grace = Grace()
     judged = [grace.judges_liveness(AT + timedelta(seconds=5 * tick), LIVENESS) for tick in range(30)]
     assert judged.index(True) == 18
