@@ -9,6 +9,7 @@ from convergence.forge.facts import Profile
 from convergence.forge.reading import read_pull
 from convergence.forge.writes.perform import perform
 from convergence.forge_access import forge_client, pull_ref, pull_target
+from convergence.services.identity import pull_seen
 from merging.cases import case_of
 from merging.decisions.timing import retry_pause
 from merging.effects.plan import Stop, plan_of, stop_of
@@ -52,6 +53,7 @@ def merge_effect(call: EffectCall) -> Mapping[str, Any]:
     head = str(call.arguments["head"])
     try:
         read = read_pull(client, Profile.MERGE, pull_ref(row.pull))
+        pull_seen(row.pull, read, clock_now())  # a repository that was renamed meanwhile is written to by its new name
         stop = stop_of(client, read, head=head)
         plan = plan_of(client, read, head=head) if stop is None else None
     except (Permanent, NotFound) as error:

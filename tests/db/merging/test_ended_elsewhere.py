@@ -1,6 +1,8 @@
 import pytest
 
-from convergence.models import Escalation
+from convergence.models import Escalation, PullRequest
+from merging.models import MergeFlow
+from merging.services.start import merges_missing_start
 from runs.models import HumanTask
 
 
@@ -14,6 +16,10 @@ def in_state(stage, state):
         pull = stage.pull_on_forge()
     stage.converged(pull)
     stage.settle()
+    if state == "waiting_deps":  # begun anew by the sweep, and not looked at yet
+        MergeFlow.rows().delete()
+        PullRequest.objects.update(state="converged")
+        merges_missing_start()
     if state == "repolling":
         stage.passes(minutes=31)
         stage.look()
@@ -21,7 +27,7 @@ def in_state(stage, state):
     return pull
 
 
-STATES = ["waiting_merge", "repolling", "escalated"]
+STATES = ["waiting_deps", "waiting_merge", "repolling", "escalated"]
 
 
 @pytest.mark.parametrize("state", STATES)
