@@ -149,7 +149,7 @@ def test_a_claim_whose_parts_do_not_match_their_hashes_is_refused(plane, machine
     ],
 )
 def test_the_guard_holds_also_under_an_override(plane, machine, definition, code):
-    """AD-H1, AD-S3"""
+    """AD-H1"""
     lease = plane.enqueue(definition=definition, adapter="fake")
     machine.work("--adapter-override", "fake", "--max-runs", "1")
     result = plane.result_of(lease)
@@ -231,7 +231,7 @@ def test_a_red_verify_command_is_the_agents_fault_unless_it_was_red_before(plane
 
 
 def test_planted_secrets_are_in_nothing_that_is_stored(plane, machine):
-    """AD-H14, AD-S9: raw, cut across writes, in a long line, beside NUL and invalid bytes."""
+    """AD-H14: raw, cut across writes, in a long line, beside NUL and invalid bytes."""
     secret = "planted-secret-0123456789"
     machine.home.mkdir(mode=0o700)
     (machine.home / "secrets.env").write_text(f"API_TOKEN={secret}\n")

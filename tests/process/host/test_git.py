@@ -108,7 +108,7 @@ def test_a_mutating_agent_commits_and_pushes_and_its_evidence_is_read_afterwards
 
 @pytest.mark.parametrize("how", ["cancelled", "fenced", "unreachable"])
 def test_a_push_without_a_lease_is_refused_and_the_branch_does_not_move(plane, machine, forge, how):
-    """GH-S23, GH-H15, AD-H18"""
+    """GH-S23, GH-H15, AD-S21"""
     before = forge.head("feat")
     go, said = machine.folder / "go", machine.folder / "said"
     # It lives on after SIGTERM, as long as its grace lasts, and pushes.
@@ -155,7 +155,7 @@ def test_a_commit_that_was_not_pushed_is_no_push_whatever_the_policy(plane, mach
 
 
 def test_unpushed_work_of_a_failed_run_is_bundled_and_stored_before_the_workspace_goes(plane, machine, forge, tmp_path):
-    """AD-S24, AD-H20, RU-H17"""
+    """AD-H20, RU-H17"""
     source = COMMIT + "Path('draft.txt').write_text('half\\n')\nPath('total.py').write_text('2\\n')\nsys.exit(3)\n"
     lease, result = run(plane, machine, source, spec())
     assert result["reasonCode"] == "agent_exit"
@@ -182,7 +182,7 @@ def test_unpushed_work_of_a_failed_run_is_bundled_and_stored_before_the_workspac
 
 @pytest.mark.usefixtures("forge")
 def test_a_fenced_attempt_keeps_its_unpushed_work_on_its_own_disk(plane, machine):
-    """AD-H20, AD-S24: the fenced one publishes nothing."""
+    """AD-H20: the fenced one publishes nothing."""
     ready = machine.folder / "ready"
     lease = plane.enqueue(spec=spec())
     worker = machine.work(machine.agent(COMMIT + f"Path({str(ready)!r}).touch()\ntime.sleep(600)\n"), "--max-runs", "1")

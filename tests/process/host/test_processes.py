@@ -142,7 +142,7 @@ def test_an_agent_that_leaves_a_daemon_is_cleared_away_before_its_result_is_told
 
 
 def test_a_fenced_attempt_is_killed_and_its_output_is_in_quarantine_only(plane, machine):
-    """WP-H3: after the first refusal nothing of it is sent."""
+    """After the first refusal nothing of it is sent."""
     lease = plane.enqueue()
     source = GIVE + FAMILY.replace("SIG_IGN", "SIG_DFL") + HANG
     worker = machine.work(machine.agent(source), "--max-runs", "1")
@@ -254,7 +254,7 @@ def test_a_drain_file_is_honoured_only_after_the_attempt_in_hand(plane, machine)
 
 
 def test_a_worker_whose_code_changed_finishes_its_run_and_asks_to_be_restarted(plane, machine):
-    """PO-S11: exit 75, nothing of the queue is lost."""
+    """Exit 75 at the safe point, never before the attempt in hand is told."""
     copy = machine.folder / "package"
     for name in ("workers/host", "runs/contract"):
         shutil.copytree(ROOT / name, copy / name)
