@@ -3,8 +3,10 @@
 import pytest
 
 from convergence.models import Escalation, Round
+from runs.clock import now
 from runs.contract.errors import Invalid, Refused
 from runs.models import HumanTask, Run
+from runs.queue.attempts.reaper import Grace, reaper_pass
 from tests import queue_driver as queue
 from tests.db.convergence.stage import PERSON, REPO
 
@@ -219,3 +221,60 @@ def test_a_late_result_of_an_older_generation_changes_nothing(stage):
     stage.settle()
     assert stage.flow.state == "review_round"
     assert stage.flow.generation == 2
+
+
+def lost(stage):
+    """The worker falls silent, and the reaper takes the run back."""
+    attempt = stage.claim()
+    queue.beat(attempt, "running", 1)
+    queue.make_due(attempt, silent=True)
+    grace = Grace()
+    grace.judged_from = grace.last_pass = now()
+    assert reaper_pass(grace) == 1
+
+
+def test_a_worker_that_is_lost_is_a_husk_each_time(stage):
+    """CV-S5, CV-H15: two more starts, then a person, who is told each attempt's worker and reason."""
+    stage.begun()
+    for number in (1, 2):
+        lost(stage)
+        stage.look()
+        assert stage.edges[-2:] == ["turn_lost", "husk_retried"]
+        assert stage.flow.due_at > now()
+        stage.look()
+        assert (stage.flow.state, stage.flow.husk_retries, stage.flow.turn) == ("review_round", number, number + 1)
+    lost(stage)
+    stage.look()
+    assert stage.edges[-1] == "husk_exhausted"
+    assert "worker_lost" in stage.task.context
+
+
+def test_work_that_was_pushed_before_the_worker_was_lost_is_not_done_again(stage):
+    """CV-S6."""
+    stage.begun()
+    stage.push()
+    lost(stage)
+    stage.look()
+    assert stage.edges[-2:] == ["turn_lost", "progressed"]
+    assert Run.objects.count() == 1
+
+
+def test_converged_and_to_be_merged_it_is_handed_over_at_once(stage):
+    """CV-H3: the pull request goes from converging to waiting for dependencies in one transaction."""
+    pull = stage.begun()
+    stage.review(pull, clean=True)
+    stage.agent({"status": "converged"})
+    stage.step()
+    stage.step()
+    assert stage.flow.state == "converged"
+    assert stage.pull.state == "waiting_deps"
+    assert stage.pull.generations.get().outcome == "converged"
+
+
+def test_a_setting_that_forbids_merging_ends_at_converged(stage, settings):
+    settings.FACTORY = settings.FACTORY.model_copy(update={"auto_merge": False})
+    pull = stage.begun()
+    stage.review(pull, clean=True)
+    stage.agent({"status": "converged"})
+    stage.settle()
+    assert (stage.flow.state, stage.pull.state) == ("converged", "converged")
