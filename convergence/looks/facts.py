@@ -37,6 +37,9 @@ FOR_GOOD = frozenset({"forge_forbidden", "forge_gone", "answer_too_large"})  # r
 NEEDS_HUMAN = "needs_human"
 
 
+OWN_WORDS = frozenset({"reply", "resolve"})  # effects that change what a look would find open
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """The facts of one look and what they were made of, for the writes of the edge."""
@@ -168,6 +171,9 @@ def _wait(scene: Scene, shared: Facts) -> Judged:
     fresh = fresh_reviews(scene.reviews, head=scene.head, threads=scene.threads) if scene.open else ()
     empty = current.skip_empty_review and only_empty(fresh, scene.reviews, scene.threads, complete=scene.complete)
     timer = scene.row.timer_at
+    if fresh and _own_words_leaving(scene):
+        # The threads that they answer and resolve would be given to the next turn as if they were open.
+        return Judged(shared, effects_pending=True, timer_at=timer)
     moved = scene.head is not None and scene.head != scene.row.waiting_head  # a new head waits anew
     return Judged(
         replace(
@@ -184,11 +190,18 @@ def _wait(scene: Scene, shared: Facts) -> Judged:
     )
 
 
+def _own_words_leaving(scene: Scene) -> bool:
+    """Whether replies and resolutions of this subject still wait to be posted, for as long as patience lasts."""
+    if scene.now - scene.row.entered_at >= EFFECT_PATIENCE:
+        return False
+    leaving = Outbox.objects.filter(PENDING, topic=EFFECT_TOPIC, stream=scene.row.subject)
+    return any(row.payload["effect"] in OWN_WORDS for row in leaving)
+
+
 def _gate(scene: Scene, shared: Facts) -> Judged:
     row = scene.row
     timer = row.timer_at
-    pending = Outbox.objects.filter(PENDING, topic=EFFECT_TOPIC, stream=row.subject).exists()
-    if pending and scene.now - row.entered_at < EFFECT_PATIENCE:
+    if _own_words_leaving(scene):
         return Judged(shared, effects_pending=True, timer_at=timer)
     unreadable, for_good = _unreadable(scene)
     gate = gate_judge(

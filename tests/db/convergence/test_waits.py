@@ -168,6 +168,23 @@ def test_an_empty_review_is_a_round_where_the_policy_says_so(stage, policy_file)
     assert stage.edges[-2:] == ["review_arrived", "entry_captured"]
 
 
+def test_a_review_is_judged_after_the_own_resolutions_have_left(stage):
+    """CV-S47: a thread that the last turn resolves is not open for the next one, however early the review comes."""
+    pull = stage.pull_on_forge()
+    stage.review(pull, threads=[{"path": "app.py", "line": 1, "text": "Why?"}])
+    stage.submit(pull, auto_merge=False)
+    stage.settle()
+    stage.push()
+    [thread] = pull.threads
+    stage.agent({"status": "addressed", "threads": [{"id": thread.node_id, "resolve": True}]})
+    stage.review(pull, clean=True)
+    stage.look()
+    assert (stage.flow.state, stage.edges[-1]) == ("await_review", "progressed")
+    stage.effects()
+    stage.settle()
+    assert stage.edges[-2:] == ["empty_review_arrived", "gate_passed"]
+
+
 def test_an_open_thread_blocks_a_claimed_end(stage):
     """CV-H18: an outsider's thread too; the task names its address, and no prompt has its text."""
     pull = stage.pull_on_forge()
