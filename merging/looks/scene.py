@@ -63,7 +63,7 @@ class Scene:
 
     @property
     def head(self) -> str | None:
-        """The head that was read; the reading's own head once the branch is gone."""
+        """The commit that the branch points at, as read in this look; None when unread or gone."""
         return self.read.head_sha if self.read else None
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 from merging.flow import MergeState
 from merging.guards import OUTCOMES, Reason
 from merging.models import MergeAttempt, MergeFlow
+from runs.contract.errors import Transient
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 LONGEST_MESSAGE = 500  # characters of the forge's own words
 FACTORY = "factory"
+IN_FLIGHT_SECONDS = 5.0  # until a call that somebody else sent is read back
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +42,15 @@ def attempt_on_wire(row: MergeFlow) -> MergeAttempt | None:
 def attempt_begin(row: MergeFlow, plan: Plan, *, entry_log: int, now: datetime) -> MergeAttempt | None:
     """Note that the call is about to be sent, and commit; None when the flow moved on and nothing may be sent.
 
-    Locks the flow row, so that a cancel sees either no call or this one.
+    Locks the flow row, so that a cancel sees either no call or this one. Raises ``Transient`` while another call of
+    the flow is on the wire: whoever comes second reads back instead of sending.
     """
     with transaction.atomic():
         current = MergeFlow.rows().select_for_update().get(pk=row.pk)
         if current.state != MergeState.MERGING or current.entry_log != entry_log:
             return None
+        if attempt_on_wire(current) is not None:
+            raise Transient("merge_in_flight", "the merge call is on the wire", retry_after=IN_FLIGHT_SECONDS)
         return _create(
             current,
             row.pull,

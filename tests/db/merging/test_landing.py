@@ -121,3 +121,13 @@ def test_without_the_wish_to_merge_it_ends_converged(stage, off):
 
     assert stage.pull.state == "converged"
     assert stage.flow is None
+
+
+def test_a_branch_that_the_forge_deletes_with_the_merge_does_not_hide_the_landing(stage):
+    stage.repository(delete_branch_on_merge=True)
+    pull = stage.converged()
+    stage.settle()
+
+    assert "feat/total" not in stage.repository().branches
+    assert (stage.pull.state, stage.flow.landed_sha) == ("merged", pull.merge_commit_sha)
+    assert stage.pull.missing_count == 0

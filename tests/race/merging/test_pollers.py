@@ -1,10 +1,14 @@
+import threading
+
 from django.db import connection, transaction
 
 from convergence.models import ConvergenceFlow
+from merging.effects.merge import merge_effect
 from merging.models import MergeFlow
 from runs.clock import now
 from runs.contract.errors import Refused
 from runs.flows.looks import flows_pass
+from runs.flows.registry import EffectCall
 from runs.models import Outbox
 from runs.outbox.dispatch import outbox_pass
 from tests.db.merging.stage import in_threads
@@ -88,6 +92,34 @@ def test_a_second_claim_of_the_base_is_refused_by_the_table(stage):
         flows_pass()
     second.refresh_from_db()
     assert (second.state, second.held_reason) == ("waiting_merge", "base_busy")
+
+
+def test_one_effect_in_two_hands_makes_one_call(stage):
+    """MG-S26: a delivery that was claimed again while the first consumer still reads sends nothing."""
+    stage.converged(stage.pull_on_forge())
+    for _ in range(4):
+        stage.look()
+    row = stage.flow
+    call = EffectCall(
+        name="merge",
+        arguments={"head": row.verdict_head, "base": row.base_ref},
+        row=row,
+        generation=row.generation,
+        log=row.entry_log,
+        key="",
+        repeated=True,
+    )
+    both_read = threading.Barrier(2, timeout=30)
+
+    def deliver():
+        both_read.wait()
+        return merge_effect(call)
+
+    in_threads(deliver, deliver)
+    assert stage.calls() == 1
+    assert len(stage.attempts) == 1
+    stage.settle()
+    assert (stage.pull.state, stage.calls()) == ("merged", 1)
 
 
 def test_a_cancel_and_the_call_never_both_win(stage):
