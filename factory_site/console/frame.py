@@ -94,7 +94,7 @@ class Frame:
     @cached_property
     def pulse(self) -> Pulse:
         """Counts and warnings of the frame."""
-        return pulse(self.now)
+        return pulse(person(self.request), self.now)
 
     @property
     def counts(self) -> dict[str, str]:

@@ -22,6 +22,7 @@ from factory_site.console.selectors import pull as read
 from factory_site.console.selectors.pull import pull_address
 from factory_site.console.submissions import Done, new_submission, submit_once
 from factory_site.console.texts import OUTCOMES
+from merging.selectors import merge_detail
 from runs.contract.errors import FactoryError, Invalid, Refused
 from runs.models.user import Role
 
@@ -128,7 +129,12 @@ def _of_tab(tab: str, pull: PullRequest) -> dict[str, Any]:
     if tab == "escalations":
         return {"escalations": read.pull_escalations(pull)}
     if tab == "merge":
-        return {"attempts": read.pull_attempts(pull), "gates": read.pull_gates(pull)}
+        judged = merge_detail(pull)["mergeability"] or {}
+        return {
+            "attempts": read.pull_attempts(pull),
+            "gates": read.pull_gates(pull),
+            "failing": judged.get("failingChecks", []),
+        }
     if tab == "runs":
         return {"runs": read.pull_runs(pull)}
     return {"log": read.pull_log(pull)}

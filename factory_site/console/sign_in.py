@@ -18,6 +18,7 @@ from factory_site.console import words
 from factory_site.console.doors import SeeOther
 from factory_site.models import SignInFailure
 from runs.clock import now as clock_now
+from runs.models.user import User
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -111,5 +112,6 @@ def _page(request: HttpRequest, target: str, error: str = "", status: int = HTTP
         "error": error,
         "name": request.POST.get("username", ""),
         "signed_out": "out" in request.GET,
+        "is_first": not User.objects.filter(last_login__isnull=False).exists(),
     }
     return render(request, "console/sign_in.html", context, status=status)

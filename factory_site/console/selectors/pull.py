@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Max, OuterRef, Prefetch, Subquery
 
@@ -121,10 +121,14 @@ def pull_version(pull: PullRequest) -> tuple[Any, ...]:
 def pull_head(pull: PullRequest) -> PullHead:
     """What every tab of the page shows; eight queries and those of the flow's own verb."""
     generation = pull.generations.filter(number=pull.generation).first()
-    convergence = ConvergenceFlow.rows().filter(pull=pull, generation=pull.generation).first()
-    merge = cast("MergeFlow | None", MergeFlow.objects.filter(pull=pull, generation=pull.generation).first())
     driven = driving(pull.subject)
-    flow: FlowRow | None = driven[1] if driven else (merge or convergence)
+    flow: FlowRow | None = driven[1] if driven else None
+    merge = flow if isinstance(flow, MergeFlow) and flow.generation == pull.generation else None
+    convergence = (
+        flow
+        if isinstance(flow, ConvergenceFlow)
+        else ConvergenceFlow.rows().filter(pull=pull, generation=pull.generation).first()
+    )
     waiting = driven[0].waiting_for(driven[1]) if driven and not driven[1].is_terminal else None
     log = TransitionLog.objects.filter(pk=flow.entry_log).first() if flow and flow.entry_log else None
     return PullHead(

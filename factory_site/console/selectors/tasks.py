@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 PAGE = 50
 ANSWERED_SHOWN = timedelta(days=30)
+MOST_QUEUED = 200  # open tasks that a task's page knows its place among
 EARLIER = 10  # earlier answers about one subject
 TABS = {"open": "Open", "answered": "Answered"}
 
@@ -55,6 +56,7 @@ class TaskPage:
     total: int
     previous: int | None
     following: int | None
+    queue: Sequence[tuple[HumanTask, str, bool]]
 
 
 def kind_word(name: str) -> str:
@@ -125,21 +127,21 @@ def task_find(task_id: int) -> HumanTask:
 
 def task_page(task: HumanTask, now: datetime) -> TaskPage:
     """One task, its question in full, earlier answers about its subject, and its neighbours among the open ones."""
-    queue = list(
-        HumanTask.objects.filter(state=TaskState.OPEN).order_by("due_at", "id").values_list("pk", flat=True)[:1000]
-    )
-    place = queue.index(task.pk) if task.pk in queue else -1
+    queue = list(HumanTask.objects.filter(state=TaskState.OPEN).order_by("due_at", "id")[:MOST_QUEUED])
+    keys = [each.pk for each in queue]
+    place = keys.index(task.pk) if task.pk in keys else -1
     earlier = (
         HumanTask.objects.filter(subject=task.subject, state=TaskState.ANSWERED).exclude(pk=task.pk).order_by("-id")
     )
     return TaskPage(
         row=task_rows([task], now)[0],
+        queue=[(each, kind_word(each.kind), each.due_at <= now) for each in queue[:PAGE]],
         escalation=Escalation.objects.filter(task=task).first(),
         earlier=list(earlier[:EARLIER]),
         position=place + 1,
         total=len(queue),
-        previous=queue[place - 1] if place > 0 else None,
-        following=queue[place + 1] if 0 <= place < len(queue) - 1 else None,
+        previous=keys[place - 1] if place > 0 else None,
+        following=keys[place + 1] if 0 <= place < len(queue) - 1 else None,
     )
 
 

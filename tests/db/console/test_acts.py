@@ -191,3 +191,10 @@ def test_a_theme_is_remembered_and_printed(operator):
     assert '<html lang="en" class="theme-dark">' in text(operator.get("/tasks/"))
     assert User.objects.get(username="ops-1").preference.theme == "dark"
     assert operator.post("/preferences/", theme="neon", back="//evil.example")["Location"] == "/"
+
+
+def test_there_is_one_door(world):
+    assert Client().get("/admin/login/?next=/admin/")["Location"] == "/login/?next=/admin/"
+    assert "admin.json" in text(Client().get("/login/"))
+    sign_in("correct horse battery", name=world.operator.username)
+    assert "admin.json" not in text(Client().get("/login/"))

@@ -10,7 +10,7 @@ from tests.browser.world import fill, make_flow, make_pull
 
 pytestmark = pytest.mark.django_db
 
-FRAME_QUERIES = 8  # session, person, preferences, four of the pulse, one message cookie at most
+FRAME_QUERIES = 5  # session, person, preferences, two of the pulse
 
 
 def pages(world):
@@ -127,7 +127,26 @@ def test_the_queries_of_a_list_do_not_depend_on_its_rows(operator, world):
     with CaptureQueriesContext(connection) as many:
         operator.get("/pull-requests/")
     assert len(few) == len(many)
-    assert len(many) <= FRAME_QUERIES + 8
+
+
+@pytest.mark.parametrize(
+    ("path", "most"), [("/", 12), ("/tasks/", 6), ("/tasks/{task}/", 9), ("/pull-requests/", 6), ("{pull}", 14)]
+)
+def test_a_page_stays_within_its_queries(operator, world, path, most):
+    """CO-H16: the budget of each page, beside the frame's."""
+    pull = f"/pull-requests/{world.waiting.repository.full_name}/{world.waiting.number}/"
+    operator.get("/")
+    with CaptureQueriesContext(connection) as made:
+        operator.get(path.format(task=world.task.pk, pull=pull))
+    assert len(made) <= FRAME_QUERIES + most, [each["sql"][:120] for each in made]
+
+
+@pytest.mark.parametrize("tab", ["escalations", "merge", "runs", "audit"])
+def test_a_tab_costs_at_most_ten_more(operator, world, tab):
+    operator.get("/")
+    with CaptureQueriesContext(connection) as made:
+        operator.get(f"/pull-requests/{world.waiting.repository.full_name}/{world.waiting.number}/?tab={tab}")
+    assert len(made) <= FRAME_QUERIES + 14 + 10
 
 
 def test_older_rows_are_reached_by_position(operator, world):
