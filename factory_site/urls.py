@@ -20,6 +20,7 @@ urlpatterns = [
     re_path(r"^(?:api|hooks|worker|artifacts)/", unknown_path),
 ]
 
+handler400 = "factory_site.console.failures.unreadable"
 handler403 = "factory_site.console.failures.forbidden"
 handler404 = "factory_site.console.failures.not_found"
 handler500 = "factory_site.console.failures.fault"

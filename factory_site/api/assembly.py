@@ -12,7 +12,8 @@ from ninja.responses import Status
 
 from factory_site import __version__
 from factory_site.api.auth import SessionCaller, TokenCaller
-from factory_site.api.errors import error_answer, register_handlers
+from factory_site.api.border import StrictParser
+from factory_site.api.errors import UNAUTHENTICATED, error_answer, register_handlers
 from factory_site.api.pulls import router as pulls
 from factory_site.api.runs import router as runs
 from factory_site.api.status import router as status
@@ -32,7 +33,7 @@ def _signed_in(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespo
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.user.is_authenticated:
             return view(request, *args, **kwargs)
-        return error_answer(HTTPStatus.UNAUTHORIZED, "unauthenticated", "Sign in, or send an API token.")
+        return error_answer(HTTPStatus.UNAUTHORIZED, "unauthenticated", UNAUTHENTICATED)
 
     return guarded
 
@@ -45,6 +46,7 @@ api = NinjaAPI(
     docs_url="/api/docs",
     docs_decorator=_signed_in,
     auth=[TokenCaller(), SessionCaller()],
+    parser=StrictParser(),
 )
 register_handlers(api)
 api.add_router("/api/v1/status", status, tags=["status"])

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from ninja.security import HttpBearer, SessionAuth
 
-from runs.contract.errors import Refused
 from runs.models import Role, User
-from runs.people import Caller, token_caller
+from runs.people import Caller, role_check, token_caller
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -26,11 +25,16 @@ class TokenCaller(HttpBearer):
 class SessionCaller(SessionAuth):
     """A signed-in person; changes need the CSRF token, as on the console."""
 
+    def __call__(self, request: HttpRequest) -> Caller | None:
+        """Ask for the CSRF token only where a session would let the request in: a stranger is told to sign in."""
+        if request.headers.get("Authorization") or not request.user.is_authenticated:
+            return None
+        caller: Caller | None = super().__call__(request)
+        return caller
+
     def authenticate(self, request: HttpRequest, key: str | None) -> Caller | None:
         """Return the person of the session."""
         del key
-        if request.headers.get("Authorization"):
-            return None
         return Caller(request.user, Role(request.user.role)) if isinstance(request.user, User) else None
 
 
@@ -43,6 +47,5 @@ def caller_of(request: HttpRequest) -> Caller:
 def needs(request: HttpRequest, role: Role, verb: str) -> Caller:
     """Return the caller, or raise ``Refused`` role_required naming what it takes."""
     caller = caller_of(request)
-    if not caller.may(role):
-        raise Refused("role_required", f"{verb} needs the role {role.value}. You are {caller.role.value}.")
+    role_check(caller.role, role, verb)
     return caller

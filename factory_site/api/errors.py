@@ -5,8 +5,10 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from django.db import OperationalError
-from django.http import Http404, JsonResponse
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.db import DataError, OperationalError
+from django.http import Http404, JsonResponse, RawPostDataException, UnreadablePostError
 from django.views.decorators.csrf import csrf_exempt
 from ninja import Schema
 from ninja.errors import AuthenticationError, AuthorizationError, HttpError, ValidationError
@@ -14,6 +16,8 @@ from ninja.errors import AuthenticationError, AuthorizationError, HttpError, Val
 from runs.contract.errors import FactoryError, Invalid, NotFound, Permanent, Refused, Transient
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from django.http import HttpRequest
     from ninja import NinjaAPI
 
@@ -29,6 +33,8 @@ CODES = {
     "unknown_definition": S.BAD_REQUEST,
 }
 DATABASE_RETRY_SECONDS = 1
+UNAUTHENTICATED = "Sign in, or send an API token: Authorization: Bearer <token>."
+CSRF_SENTENCE = "The CSRF token is missing or wrong. Send it in the header X-CSRFToken, or load the page again."
 
 
 class ErrorDetail(Schema):
@@ -47,8 +53,8 @@ class ErrorBody(Schema):
 
 
 def responses(success: dict[int, Any], *codes: int) -> dict[int, Any]:
-    """Declare a route's answers: its successes, 400, 401 and the given error statuses."""
-    return {**success, **dict.fromkeys({400, 401, *codes}, ErrorBody)}
+    """Declare a route's answers: its successes, the given error statuses, and 400, 401 and 503, which each can give."""
+    return {**success, **dict.fromkeys(sorted({400, 401, 503, *codes}), ErrorBody)}
 
 
 def error_answer(
@@ -106,53 +112,91 @@ def factory_error_answer(error: FactoryError) -> JsonResponse:
     )
 
 
+def _refused_by_tree(request: HttpRequest, error: FactoryError) -> JsonResponse:
+    del request
+    return factory_error_answer(error)
+
+
+def _unauthenticated(request: HttpRequest, error: AuthenticationError) -> JsonResponse:
+    del request, error
+    return error_answer(S.UNAUTHORIZED, "unauthenticated", UNAUTHENTICATED)
+
+
+def _csrf_failed(request: HttpRequest, error: AuthorizationError) -> JsonResponse:
+    del request, error
+    return error_answer(S.FORBIDDEN, "csrf_failed", CSRF_SENTENCE)
+
+
+def _invalid(request: HttpRequest, error: ValidationError) -> JsonResponse:
+    del request
+    first = error.errors[0]
+    # loc is (source, parameter, field, …); a body's own name says nothing to its sender.
+    path = [str(part) for part in first["loc"][1:] if part not in {"body", "filters"}]
+    field = ".".join(path) or str(first["loc"][0])
+    return error_answer(S.BAD_REQUEST, "invalid_field", f"{field}: {first['msg']}.", details={"field": field})
+
+
+def _http_error(request: HttpRequest, error: HttpError) -> JsonResponse:
+    del request
+    if isinstance(error.__cause__, FactoryError):  # what our parser of bodies refused
+        return factory_error_answer(error.__cause__)
+    if error.status_code == S.BAD_REQUEST:
+        return error_answer(S.BAD_REQUEST, "malformed_json", "The body is no JSON.")
+    return error_answer(HTTPStatus(error.status_code), "csrf_failed", CSRF_SENTENCE)
+
+
+def _missing(request: HttpRequest, error: Http404) -> JsonResponse:
+    del error
+    return unknown_path(request)
+
+
+def _database_busy(request: HttpRequest, error: OperationalError) -> JsonResponse:
+    del request, error
+    return error_answer(
+        S.SERVICE_UNAVAILABLE,
+        "unavailable",
+        "The database is busy. Nothing was changed; try again.",
+        retryable=True,
+        retry_after=DATABASE_RETRY_SECONDS,
+    )
+
+
+def _too_big(request: HttpRequest, error: RequestDataTooBig) -> JsonResponse:
+    del request, error
+    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    message = f"The body is larger than {most} bytes."
+    return error_answer(S.REQUEST_ENTITY_TOO_LARGE, "body_too_large", message, details={"maxBytes": most})
+
+
+def _does_not_fit(request: HttpRequest, error: Exception) -> JsonResponse:
+    del request, error
+    message = "A value is longer or larger than its place."
+    return error_answer(S.BAD_REQUEST, "invalid_field", message, details={"field": "body"})
+
+
+def _unreadable(request: HttpRequest, error: Exception) -> JsonResponse:
+    """A form with files, which was read for its CSRF token, or a connection that ended early."""
+    del request, error
+    return error_answer(S.BAD_REQUEST, "malformed_json", "The body cannot be read; send JSON, not a form.")
+
+
+HANDLERS: dict[type[Exception], Callable[..., JsonResponse]] = {
+    FactoryError: _refused_by_tree,
+    AuthenticationError: _unauthenticated,
+    AuthorizationError: _csrf_failed,
+    ValidationError: _invalid,
+    HttpError: _http_error,
+    Http404: _missing,
+    OperationalError: _database_busy,
+    RequestDataTooBig: _too_big,
+    RawPostDataException: _unreadable,
+    UnreadablePostError: _unreadable,
+    DataError: _does_not_fit,
+    OverflowError: _does_not_fit,
+}
+
+
 def register_handlers(api: NinjaAPI) -> None:
     """Give every exception that a route may raise its answer."""
-
-    def refused_by_tree(request: HttpRequest, error: FactoryError) -> JsonResponse:
-        del request
-        return factory_error_answer(error)
-
-    def unauthenticated(request: HttpRequest, error: AuthenticationError) -> JsonResponse:
-        del request, error
-        return error_answer(S.UNAUTHORIZED, "unauthenticated", "Sign in, or send an API token.")
-
-    def forbidden(request: HttpRequest, error: AuthorizationError) -> JsonResponse:
-        del request, error
-        return error_answer(S.FORBIDDEN, "csrf_failed", "The CSRF token is missing or wrong. Load the page again.")
-
-    def invalid(request: HttpRequest, error: ValidationError) -> JsonResponse:
-        del request
-        first = error.errors[0]
-        # loc is (source, parameter, field, …); a body's own name says nothing to its sender.
-        path = [str(part) for part in first["loc"][1:] if part not in {"body", "filters"}]
-        field = ".".join(path) or str(first["loc"][0])
-        return error_answer(S.BAD_REQUEST, "invalid_field", f"{field}: {first['msg']}.", details={"field": field})
-
-    def http_error(request: HttpRequest, error: HttpError) -> JsonResponse:
-        del request
-        if error.status_code == S.BAD_REQUEST:
-            return error_answer(S.BAD_REQUEST, "malformed_json", "The body is no JSON.")
-        return error_answer(HTTPStatus(error.status_code), "csrf_failed", str(error))
-
-    def missing(request: HttpRequest, error: Http404) -> JsonResponse:
-        del error
-        return unknown_path(request)
-
-    def database_busy(request: HttpRequest, error: OperationalError) -> JsonResponse:
-        del request, error
-        return error_answer(
-            S.SERVICE_UNAVAILABLE,
-            "unavailable",
-            "The database is busy. Nothing was changed; try again.",
-            retryable=True,
-            retry_after=DATABASE_RETRY_SECONDS,
-        )
-
-    api.add_exception_handler(FactoryError, refused_by_tree)  # type: ignore[arg-type]  # ninja also allows for classes
-    api.add_exception_handler(AuthenticationError, unauthenticated)  # type: ignore[arg-type]  # ninja also allows for classes
-    api.add_exception_handler(AuthorizationError, forbidden)  # type: ignore[arg-type]  # ninja also allows for classes
-    api.add_exception_handler(ValidationError, invalid)  # type: ignore[arg-type]  # ninja also allows for classes
-    api.add_exception_handler(HttpError, http_error)  # type: ignore[arg-type]  # ninja also allows for classes
-    api.add_exception_handler(Http404, missing)  # type: ignore[arg-type]  # ninja also allows for classes
-    api.add_exception_handler(OperationalError, database_busy)  # type: ignore[arg-type]  # ninja also allows for classes
+    for kind, answer in HANDLERS.items():
+        api.add_exception_handler(kind, answer)

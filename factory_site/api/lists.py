@@ -67,7 +67,7 @@ def transparent(given: str) -> str:
     """What an opaque cursor holds; raises ``Invalid`` for anything that no list gave."""
     with contextlib.suppress(ValueError, binascii.Error):
         return base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)).decode("ascii")
-    raise _no_cursor()
+    raise no_cursor()
 
 
 def cursor(key: int) -> str:
@@ -79,11 +79,12 @@ def position(given: str) -> int:
     """The row's key of a cursor; raises ``Invalid`` for anything that is none."""
     text = transparent(given)
     if not CURSOR.fullmatch(text):
-        raise _no_cursor()
+        raise no_cursor()
     return int(text[1:])
 
 
-def _no_cursor() -> Invalid:
+def no_cursor() -> Invalid:
+    """What is wrong with a cursor that no list gave."""
     return Invalid(
         "invalid_field", "before is no cursor of this list; take it from nextBefore.", details={"field": "before"}
     )

@@ -18,7 +18,7 @@ from convergence.services.look_now import pull_look
 from convergence.services.submit import pull_submit
 from factory_site.api.auth import needs
 from factory_site.api.errors import responses
-from factory_site.api.lists import Body, Listed, Page, conditional, opaque, transparent
+from factory_site.api.lists import Body, Listed, Page, conditional, no_cursor, opaque, transparent
 from factory_site.pulls import pull_document
 from runs.contract.errors import Invalid
 from runs.models import Role
@@ -59,12 +59,15 @@ def pull_list(request: HttpRequest, filters: Query[PullFilter]) -> HttpResponse:
             f"Unknown state {filters.state!r}. Known: {', '.join(PullState)}.",
             details={"field": "state"},
         )
-    page = pulls_listed(
-        states=[filters.state] if filters.state else [],
-        repository=filters.repo or "",
-        cursor=transparent(filters.before) if filters.before else "",
-        limit=filters.limit,
-    )
+    try:
+        page = pulls_listed(
+            states=[filters.state] if filters.state else [],
+            repository=filters.repo or "",
+            cursor=transparent(filters.before) if filters.before else "",
+            limit=filters.limit,
+        )
+    except Invalid:  # of this selector's arguments only the cursor is a caller's to get wrong
+        raise no_cursor() from None
     after = opaque(page.next_cursor) if page.next_cursor else None
     return conditional(request, {"items": wire(page.items), "nextBefore": after})
 

@@ -15,14 +15,16 @@ from django.http import HttpResponse, HttpResponseNotAllowed, HttpResponseNotMod
 from django.shortcuts import render
 
 from factory_site import __version__
-from runs.contract.errors import FactoryError, Invalid, NotFound, Refused, Transient
+from runs.contract.errors import FactoryError, Invalid, NotFound, Transient
+from runs.models.user import Role
+from runs.people import role_check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from django.http import HttpRequest
 
-    from runs.models.user import Role, User
+    from runs.models.user import User
 
     View = Callable[..., HttpResponse]
 
@@ -100,8 +102,7 @@ def actor(request: HttpRequest) -> str:
 
 def require(request: HttpRequest, role: Role, doing: str) -> None:
     """Raise ``Refused`` role_required unless the person may; `doing` is as in "Cancelling a plan"."""
-    if not person(request).may(role):
-        raise Refused("role_required", f"{doing} needs the role {role.value}. You are {person(request).role}.")
+    role_check(Role(person(request).role), role, doing)
 
 
 def problem(error: FactoryError, fields: Mapping[str, str] | None = None) -> Problem:

@@ -7,6 +7,7 @@ import secrets
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 
@@ -25,11 +26,20 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _page("404.html", HTTPStatus.NOT_FOUND, path=request.path)
 
 
+def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400: a request that no page could read, such as one for another host or with too large a form."""
+    if isinstance(exception, RequestDataTooBig):
+        return _page("400.html", HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason="The form is too large.")
+    if request.path.startswith(PROGRAMS):
+        return _for_programs("invalid_field", "The request cannot be read.", HTTPStatus.BAD_REQUEST)
+    return _page("400.html", HTTPStatus.BAD_REQUEST, reason="Its host, or what it holds, is not one of this server's.")
+
+
 def forbidden(request: HttpRequest, exception: Exception | None = None, reason: str = "") -> HttpResponse:
     """403, also for a form without a valid CSRF token."""
     del exception, reason
     if request.path.startswith(PROGRAMS):
-        return _for_programs("forbidden", "This is not permitted.", HTTPStatus.FORBIDDEN)
+        return _for_programs("csrf_failed", "The CSRF token is missing or wrong.", HTTPStatus.FORBIDDEN)
     return _page("403.html", HTTPStatus.FORBIDDEN)
 
 

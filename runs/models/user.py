@@ -15,6 +15,11 @@ class Role(models.TextChoices):
     OPERATOR = "operator", "Operator"
     ADMIN = "admin", "Admin"
 
+    def covers(self, other: Role) -> bool:
+        """Whether who has this role may do what the other one may."""
+        order = list(Role)
+        return order.index(self) >= order.index(other)
+
 
 class User(AbstractUser):
     """A person. Django's own groups and permissions stay unused; the role decides."""
@@ -28,5 +33,4 @@ class User(AbstractUser):
 
     def may(self, role: Role) -> bool:
         """Whether this person has the role or a higher one."""
-        order = list(Role)
-        return order.index(Role(self.role)) >= order.index(role)
+        return Role(self.role).covers(role)

@@ -1,0 +1,145 @@
+"""Who may call: tokens, sessions, CSRF and roles."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from runs.clock import now as clock_now
+from runs.models import ApiToken, HumanTask, Run, User
+from runs.models.user import Role
+from runs.people import token_issue, token_revoke
+from tests.db.api.conftest import error, program
+from tests.factories import UserFactory
+
+pytestmark = pytest.mark.django_db
+
+ROUTES = [
+    "/api/v1/status",
+    "/api/v1/pull-requests",
+    "/api/v1/pull-requests/acme/web/1",
+    "/api/v1/tasks",
+    "/api/v1/tasks/1",
+    "/api/v1/runs",
+    "/api/v1/runs/run_1",
+    "/api/v1/runs/run_1/trace",
+    "/api/v1/runs/run_1/receipt",
+    "/api/v1/workers",
+]
+VERBS: list[tuple[str, Any, str]] = [
+    ("/api/v1/pull-requests", {"pullRequest": "acme/web#1"}, "Submitting a pull request"),
+    ("/api/v1/pull-requests/acme/web/398/cancel", {}, "Cancelling a pull request"),
+    ("/api/v1/pull-requests/acme/web/398/look", None, "Looking at a pull request"),
+    ("/api/v1/tasks/1/complete", {"variables": {}}, "Answering a task"),
+    ("/api/v1/runs/run_1/cancel", {}, "Cancelling a run"),
+]
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_a_route_is_closed_without_a_token_and_open_with_a_viewers(viewer, path):
+    assert error(Client().get(path), 401)["code"] == "unauthenticated"
+    assert viewer.get(path).status_code in {200, 404}
+
+
+@pytest.mark.parametrize("path", [path for path, *_ in VERBS])
+def test_a_verb_without_a_token_is_answered_by_sign_in_and_not_by_csrf(path):
+    assert error(Client(enforce_csrf_checks=True).post(path), 401)["code"] == "unauthenticated"
+
+
+@pytest.mark.parametrize("header", ["Bearer fat_wrong", "Bearer ", "Bearer", "Basic YTpi", "fat_naked", "Bearer \xff"])
+def test_a_wrong_token_is_401_also_beside_a_session(header):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(UserFactory.create(role=Role.ADMIN))
+    for answer in (
+        client.get("/api/v1/runs", headers={"Authorization": header}),
+        client.post("/api/v1/runs/run_1/cancel", headers={"Authorization": header}),
+    ):
+        assert error(answer, 401)["code"] == "unauthenticated"
+
+
+def test_an_expired_token_is_worth_nothing_and_one_that_ends_later_is():
+    at = clock_now()
+    late = program(Role.VIEWER, expires_at=at - timedelta(seconds=1))
+    assert error(late.get("/api/v1/runs"), 401)["code"] == "unauthenticated"
+    assert program(Role.VIEWER, expires_at=at + timedelta(hours=1)).get("/api/v1/runs").status_code == 200
+
+
+def test_a_revoked_token_is_worth_nothing_from_the_next_request_on(operator):
+    assert operator.get("/api/v1/runs").status_code == 200
+    token_revoke(name=operator.token.name)
+    assert error(operator.get("/api/v1/runs"), 401)["code"] == "unauthenticated"
+
+
+def test_a_token_of_somebody_who_left_is_worth_nothing(operator):
+    User.objects.filter(pk=operator.token.user_id).update(is_active=False)
+    assert error(operator.get("/api/v1/runs"), 401)["code"] == "unauthenticated"
+
+
+def test_a_token_is_stored_as_a_hash_alone(operator):
+    row = ApiToken.objects.values().get(pk=operator.token.pk)
+    assert operator.secret not in str(row)
+
+
+@pytest.mark.parametrize(("path", "body", "doing"), VERBS)
+def test_a_viewers_token_changes_nothing_and_names_the_role_it_takes(world, viewer, path, body, doing):
+    """CO-H8: a viewer can change nothing of the product."""
+    before = [list(model.objects.order_by("pk").values()) for model in (HumanTask, Run)]
+    found = error(viewer.post(path.replace("/tasks/1/", f"/tasks/{world.task.pk}/"), body), 403)
+    assert found["code"] == "role_required"
+    assert found["message"] == f"{doing} needs the role operator. You are viewer."
+    assert [list(model.objects.order_by("pk").values()) for model in (HumanTask, Run)] == before
+
+
+def test_a_token_acts_with_its_own_role_and_never_above_its_persons():
+    person = UserFactory.create(role=Role.OPERATOR)
+    path = "/api/v1/runs/run_1/cancel"
+    assert error(program(Role.VIEWER, person).post(path), 403)["code"] == "role_required"
+    acting = program(Role.OPERATOR, person)
+    assert error(acting.post(path), 404)["code"] == "unknown_run"
+    User.objects.filter(pk=person.pk).update(role=Role.VIEWER)
+    assert error(acting.post(path), 403)["code"] == "role_required"
+
+
+def test_nobody_hands_out_a_role_above_their_own():
+    person = UserFactory.create(role=Role.VIEWER)
+    with pytest.raises(Exception, match="cannot hand out the role operator"):
+        token_issue(name="more", user=person, role=Role.OPERATOR, created_by="test")
+    assert not ApiToken.objects.exists()
+
+
+def test_a_session_changes_something_only_with_the_csrf_token(world):
+    """CO-H8: every POST needs sign-in, CSRF token and role."""
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.operator)
+    path = f"/api/v1/tasks/{world.task.pk}/complete"
+    body: dict[str, Any] = {"data": {"variables": {"answer": "per host"}}, "content_type": "application/json"}
+    assert error(client.post(path, **body), 403)["code"] == "csrf_failed"
+    assert HumanTask.objects.get(pk=world.task.pk).state == "open"
+    client.get("/")
+    token = client.cookies["csrftoken"].value
+    answer = client.post(path, **body, headers={"X-CSRFToken": token})
+    assert (answer.status_code, answer.json()["answeredBy"]) == (200, "operator:ops-1")
+
+
+def test_a_signed_in_viewer_is_told_the_role(world):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.viewer)
+    client.get("/")
+    token = client.cookies["csrftoken"].value
+    path, headers = "/api/v1/runs/run_1/cancel", {"X-CSRFToken": token}
+    answer = client.post(path, content_type="application/json", headers=headers)
+    assert error(answer, 403)["code"] == "role_required"
+    assert error(client.post(path, {"reason": "a form"}, headers=headers), 400)["code"] == "malformed_json"
+
+
+def test_a_session_ends_with_the_person_and_with_sign_out(world):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world.viewer)
+    assert client.get("/api/v1/runs").status_code == 200
+    client.get("/")
+    client.post("/logout/", {"csrfmiddlewaretoken": client.cookies["csrftoken"].value})
+    assert error(client.get("/api/v1/runs"), 401)["code"] == "unauthenticated"
+    client.force_login(world.viewer)
+    User.objects.filter(pk=world.viewer.pk).update(is_active=False)
+    assert error(client.get("/api/v1/runs"), 401)["code"] == "unauthenticated"
