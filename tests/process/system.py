@@ -81,6 +81,8 @@ class Process:
         except subprocess.TimeoutExpired:
             self.kill_group()
         self._file.close()
+        if self.popen.stdout is not None:
+            self.popen.stdout.close()
         return self.popen.returncode
 
     def kill_group(self) -> None:
