@@ -13,7 +13,6 @@ from runs.queue.attempts.fence import Presented
 from workers.wire import limits
 from workers.wire.answers import answer
 from workers.wire.endpoint import endpoint
-from workers.wire.holding import node_check
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponseBase
@@ -31,7 +30,6 @@ def upload(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     with limits.uploads.one(caller.token.credential_id):
         size = _length(request)
         presented = _presented(request, caller)
-        node_check(presented.run_id, node=caller.node)
         stored = artifact_upload(
             presented,
             body=request,
