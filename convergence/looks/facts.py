@@ -232,7 +232,9 @@ def _unreadable(scene: Scene) -> tuple[str, bool]:
         error = scene.error
         if error is None:
             return "not read", False
-        return f"{error.code}: {error.message}"[:200], error.code in FOR_GOOD
+        if error.code in FOR_GOOD:
+            return f"{error.code}: {error.message}"[:200], True
+        return error.code, False  # the words of a passing cause differ from look to look
     if scene.facts.reviews is None or scene.facts.threads is None:
         return "reviews and threads were not read", False
     for name, listing in (("reviews", scene.facts.reviews), ("threads", scene.facts.threads)):

@@ -22,9 +22,10 @@ EFFECT = "request_review"
 
 
 def nudges_due(scene: Scene) -> tuple[str, ...]:
-    """Names of the reviewers to ask now; nobody when the head is unknown, reviewed or the forge was not read.
+    """Names of the reviewers to ask now; nobody when the head is unknown or the forge was not read.
 
-    Trusted people who asked for changes on an older head are asked once for each head.
+    A head that every round has been given the review of is reviewed anew, unless the gate alone sent the flow here for
+    a person: trusted people who asked for changes on an older head are asked once for each head.
     """
     snapshot = scene.watch or scene.facts
     if not scene.open or snapshot is None or not scene.head:
@@ -33,7 +34,7 @@ def nudges_due(scene: Scene) -> tuple[str, ...]:
     for request in ReviewRequest.objects.filter(pull=scene.pull):
         asked.setdefault(request.reviewer, []).append(Asked(request.head, request.asked_at, request.outcome))
     names = []
-    if head_unreviewed(scene.reviews, scene.head):
+    if head_unreviewed(scene.reviews, scene.head) or not scene.row.stale:
         able = requestable_reviewers(scene)
         window = timedelta(minutes=settings.FACTORY.review_nudge_minutes)
         for reviewer in scene.people.reviewers:

@@ -65,7 +65,7 @@ def _left(until: datetime | None, now: datetime) -> str:
 
 def _reading(flow: ConvergenceFlow, now: datetime) -> tuple[str, str, dict[str, Wake]]:
     read = "not read yet" if flow.last_look_at is None or flow.last_look_at < flow.entered_at else "could not be read"
-    when = _left(flow.due_at, now).replace(" left", " from now")
+    when = _left(flow.due_at, now).replace(" left", " from now").replace("due", "now")
     need = f"the head of {flow.pull.head_ref or 'the branch'}, read {when}"
     sentence = f"The head of {flow.pull.key} is about to be read."
     if flow.husk_retries and flow.state == S.CAPTURE_HEAD:

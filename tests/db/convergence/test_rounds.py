@@ -125,6 +125,21 @@ def test_a_blank_question_parks_nobody(stage):
     assert Round.objects.get().status == "needs_input"
 
 
+def test_a_head_that_did_not_move_is_reviewed_anew(stage):
+    """CV-S11: its review was given to the round, so another one is asked for and begins the next round."""
+    pull = stage.pull_on_forge()
+    stage.review(pull, body="Odd.")
+    stage.submit(pull)
+    stage.settle()
+    stage.agent({"status": "blocked", "question": ""})
+    stage.settle()
+    assert stage.flow.state == "await_review"
+    assert stage.sim.log.count("request_review") == 1
+    stage.review(pull, body="Still odd.")
+    stage.settle()
+    assert (stage.flow.state, stage.flow.round) == ("review_round", 2)
+
+
 def test_an_answer_is_given_once_and_never_blank(stage):
     """CV-S12."""
     stage.begun()
