@@ -1,3 +1,4 @@
+from datetime import timedelta
 from itertools import pairwise
 
 from convergence.models import ConvergenceFlow, PullRequest, PullRequestGeneration, ReviewRequest
@@ -5,7 +6,7 @@ from convergence.services.cancel import pull_cancel
 from runs.clock import now
 from runs.contract.errors import FactoryError
 from runs.flows.looks import flows_pass
-from runs.models import Outbox, Run, TransitionLog
+from runs.models import Outbox, TransitionLog
 from runs.outbox.dispatch import outbox_pass
 from tests.db.convergence.stage import PERSON
 from tests.threads import together
@@ -31,23 +32,25 @@ def test_two_pollers_take_one_edge_and_send_one_request_for_each_row(stage):
     """CV-S40: whoever looks at the same time, each row moves once, and no error is shown."""
     pulls = [stage.pull_on_forge(branch=f"feat/{number}") for number in range(ROWS)]
     for pull in pulls:
-        stage.submit(pull)
-    due()
-    together([flows_pass, flows_pass])
-    assert TransitionLog.objects.filter(edge="entry_captured").count() == ROWS
-    assert Run.objects.count() == ROWS
-    for pull in pulls:
-        stage.sim.verbs.push(pull.repo, pull.head_ref, {"app.py": "total = 2\n"}, "Work")
-    for _ in range(ROWS):
-        stage.agent({"status": "addressed"})
-    for _ in range(3):
+        stage.submit(pull, auto_merge=False)
+    later = now() + timedelta(minutes=30)
+    ConvergenceFlow.rows().update(state="await_review", waiting_since=now(), timer_at=later)
+    for _ in range(2):
         due()
         together([flows_pass, flows_pass, outbox_pass, outbox_pass])
-    assert ConvergenceFlow.rows().filter(state="await_review").count() == ROWS
-    assert ReviewRequest.objects.count() == ROWS
+    due()
+    together([lambda: outbox_pass(ROWS), lambda: outbox_pass(ROWS)])
+    assert ReviewRequest.objects.filter(outcome="requested").count() == ROWS
     assert stage.sim.log.count("request_review") == ROWS
+
+    for pull in pulls:
+        stage.review(pull, clean=True)
+    due()
+    together([flows_pass, flows_pass])
+    assert ConvergenceFlow.rows().filter(state="converged").count() == ROWS
+    for edge in ("empty_review_arrived", "gate_passed"):
+        assert TransitionLog.objects.filter(edge=edge).count() == ROWS
     assert not ConvergenceFlow.rows().exclude(last_look_error="").exists()
-    assert TransitionLog.objects.filter(edge="progressed").count() == ROWS
 
 
 def test_a_cancel_and_a_look_never_both_win(stage):
