@@ -41,13 +41,6 @@ class Page(Schema):
     before: str | None = Field(None, max_length=100)
 
 
-class Listed(Schema):
-    """One window of a list."""
-
-    items: list[dict[str, Any]]
-    nextBefore: str | None  # noqa: N815  # the name on the wire
-
-
 def window(rows: QuerySet[Row], page: Page, as_json: Callable[[Sequence[Row]], list[dict[str, Any]]]) -> dict[str, Any]:
     """One window of the rows, newest first, without counting them. A cursor of a removed row still works."""
     if page.before:

@@ -9,21 +9,22 @@ from ninja import Query, Router
 from ninja.responses import Status
 from pydantic import Field
 
-from convergence.flow import PullState
+from convergence.flow import PullState as State
 from convergence.selectors.lists import pulls_listed
 from convergence.selectors.lookup import pull_named
 from convergence.selectors.shapes import wire
 from convergence.services.cancel import pull_cancel
 from convergence.services.look_now import pull_look
 from convergence.services.submit import pull_submit
+from factory_site.api.answers import LookAt, PullDetail, PullList, PullState, Submitted
 from factory_site.api.auth import needs
 from factory_site.api.errors import responses
-from factory_site.api.lists import Body, Listed, Page, conditional, no_cursor, opaque, transparent
+from factory_site.api.lists import Body, Page, conditional, no_cursor, opaque, transparent
 from factory_site.pulls import pull_document
 from runs.contract.errors import Invalid
 from runs.models import Role
 
-router = Router()
+router = Router(by_alias=True)
 ONE = "/{owner}/{repo}/{number}"
 MOST_NUMBER = 2**31 - 1  # of a pull request
 
@@ -50,13 +51,13 @@ class Cancel(Body):
     reason: str = Field("", max_length=500)
 
 
-@router.get("", response=responses({200: Listed}, 304))
+@router.get("", response=responses({200: PullList}, 304))
 def pull_list(request: HttpRequest, filters: Query[PullFilter]) -> HttpResponse:
     """Pull requests, the newest change first."""
-    if filters.state and filters.state not in list(PullState):
+    if filters.state and filters.state not in list(State):
         raise Invalid(
             "invalid_field",
-            f"Unknown state {filters.state!r}. Known: {', '.join(PullState)}.",
+            f"Unknown state {filters.state!r}. Known: {', '.join(State)}.",
             details={"field": "state"},
         )
     try:
@@ -72,7 +73,7 @@ def pull_list(request: HttpRequest, filters: Query[PullFilter]) -> HttpResponse:
     return conditional(request, {"items": wire(page.items), "nextBefore": after})
 
 
-@router.post("", response=responses({202: dict[str, Any]}, 403, 404, 409, 503))
+@router.post("", response=responses({202: Submitted}, 403, 404, 409, 413))
 def pull_submit_post(request: HttpRequest, body: Submission) -> Status[dict[str, Any]]:
     """Submit a pull request; one that runs already is left as it is."""
     caller = needs(request, Role.OPERATOR, "Submitting a pull request")
@@ -86,13 +87,13 @@ def pull_submit_post(request: HttpRequest, body: Submission) -> Status[dict[str,
     return Status(202, submitted.as_json())
 
 
-@router.get(ONE, response=responses({200: dict[str, Any]}, 304, 404))
+@router.get(ONE, response=responses({200: PullDetail}, 304, 404))
 def pull_show(request: HttpRequest, owner: str, repo: str, number: int) -> HttpResponse:
     """One pull request: rounds, questions, merge attempts, transitions, and why it waits."""
     return conditional(request, pull_document(pull_named(owner, repo, _number(number))))
 
 
-@router.post(ONE + "/cancel", response=responses({200: dict[str, Any]}, 403, 404, 409))
+@router.post(ONE + "/cancel", response=responses({200: PullState}, 403, 404, 409, 413))
 def pull_cancel_post(
     request: HttpRequest, owner: str, repo: str, number: int, body: Cancel | None = None
 ) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def pull_cancel_post(
     return {"prKey": cancelled.key, "state": cancelled.state}
 
 
-@router.post(ONE + "/look", response=responses({202: dict[str, Any]}, 403, 404, 429))
+@router.post(ONE + "/look", response=responses({202: LookAt}, 403, 404, 429))
 def pull_look_post(request: HttpRequest, owner: str, repo: str, number: int) -> Status[dict[str, Any]]:
     """Look at it now, at most once in ten seconds."""
     needs(request, Role.OPERATOR, "Looking at a pull request")

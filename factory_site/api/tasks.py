@@ -8,9 +8,10 @@ from django.http import HttpRequest, HttpResponse  # noqa: TC002  # ninja reads 
 from ninja import Query, Router
 from pydantic import Field
 
+from factory_site.api.answers import Task, TaskList
 from factory_site.api.auth import needs
 from factory_site.api.errors import responses
-from factory_site.api.lists import Body, Listed, Page, conditional, window
+from factory_site.api.lists import Body, Page, conditional, window
 from runs.contract.errors import Invalid, NotFound
 from runs.humans.flow import TASK_MACHINE
 from runs.humans.selectors import task_json
@@ -21,7 +22,7 @@ from runs.subjects import subject_reference
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-router = Router()
+router = Router(by_alias=True)
 MOST_KEY = 2**63 - 1  # a row's key
 
 
@@ -40,19 +41,19 @@ class Answer(Body):
     seen_hash: str | None = Field(None, max_length=71)
 
 
-@router.get("", response=responses({200: Listed}, 304))
+@router.get("", response=responses({200: TaskList}, 304))
 def task_list(request: HttpRequest, filters: Query[TaskFilter]) -> HttpResponse:
     """Human tasks, newest first."""
     return conditional(request, window(_filtered(filters), filters, lambda rows: [task_json(row) for row in rows]))
 
 
-@router.get("/{task_id}", response=responses({200: dict[str, Any]}, 304, 404))
+@router.get("/{task_id}", response=responses({200: Task}, 304, 404))
 def task_show(request: HttpRequest, task_id: int) -> HttpResponse:
     """One human task."""
     return conditional(request, task_json(_task(task_id)))
 
 
-@router.post("/{task_id}/complete", response=responses({200: dict[str, Any]}, 403, 404, 409))
+@router.post("/{task_id}/complete", response=responses({200: Task}, 403, 404, 409, 413))
 def task_complete(request: HttpRequest, task_id: int, body: Answer) -> dict[str, Any]:
     """Answer a task; the first answer wins."""
     caller = needs(request, Role.OPERATOR, "Answering a task")

@@ -9,14 +9,15 @@ from django.http import HttpRequest, HttpResponse  # noqa: TC002  # ninja reads 
 from ninja import Query, Router
 from pydantic.alias_generators import to_camel
 
+from factory_site.api.answers import WorkerList
 from factory_site.api.errors import responses
-from factory_site.api.lists import Listed, Page, conditional, cursor, position
+from factory_site.api.lists import Page, conditional, cursor, position
 from workers.selectors.workers import WorkerRow, workers
 
-router = Router()
+router = Router(by_alias=True)
 
 
-@router.get("", response=responses({200: Listed}, 304))
+@router.get("", response=responses({200: WorkerList}, 304))
 def worker_list(request: HttpRequest, page: Query[Page]) -> HttpResponse:
     """Workers, the newest boot first."""
     rows = workers(limit=page.limit, before=position(page.before) if page.before else None)
