@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from factory_site import __version__
 from factory_site.console.doors import SeeOther, person, signed_in
+from factory_site.console.moment import moment
 from factory_site.console.selectors.pulse import COUNT_LIMIT, Pulse, pulse
 from factory_site.models import Theme, UserPreference
-from runs.clock import now as clock_now
 from runs.models.user import Role
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Frame:
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
-        self.now = clock_now()
+        self.now = moment(request)
 
     @cached_property
     def user(self) -> User | None:

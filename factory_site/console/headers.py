@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.cache import patch_vary_headers
 
-from runs.clock import now as clock_now
+from factory_site.console.moment import moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def console_headers(get_response: Callable[[HttpRequest], HttpResponseBase]) -> 
         response.headers.setdefault("Content-Security-Policy", POLICY)
         if response.headers.get("Content-Type", "").startswith("text/html") or is_poll(request):
             response.headers.setdefault("Cache-Control", "private, no-cache")
-            response.headers[SERVER_CLOCK] = str(int(clock_now().timestamp() * 1000))
+            response.headers[SERVER_CLOCK] = str(int(moment(request).timestamp() * 1000))
             patch_vary_headers(response, ["HX-Request", "HX-Target"])
         return response
 
@@ -45,6 +45,6 @@ def is_poll(request: HttpRequest) -> bool:
 
 
 def _slide(request: HttpRequest) -> None:
-    seconds = int(clock_now().timestamp())
+    seconds = int(moment(request).timestamp())
     if seconds - request.session.get("slid", 0) > RENEWED_AFTER:
         request.session["slid"] = seconds

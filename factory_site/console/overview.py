@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from factory_site.console.doors import person, region, show, signed_in, unchanged
+from factory_site.console.moment import moment
 from factory_site.console.selectors import overview as read
 from factory_site.console.submissions import new_submission
-from runs.clock import now as clock_now
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -18,7 +18,7 @@ POLL_SECONDS = 5
 @signed_in()
 def overview(request: HttpRequest) -> HttpResponse:
     """The first page; a new install shows its three steps instead."""
-    now = clock_now()
+    now = moment(request)
     version = read.overview_version(person(request), now)
     live = region(request, "live", version, POLL_SECONDS)
     same = unchanged(request, live)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from factory_site.console.doors import Problem, actor, problem, region, require, show, signed_in, unchanged
 from factory_site.console.fields import controls, typed_answer, wrong_fields
+from factory_site.console.moment import moment
 from factory_site.console.selectors import tasks as read
 from factory_site.console.submissions import Done, new_submission, submit_once
-from runs.clock import now as clock_now
 from runs.contract.errors import FactoryError, Invalid
 from runs.humans.flow import TaskState
 from runs.humans.tasks import task_answer
@@ -31,7 +31,7 @@ def task_list(request: HttpRequest) -> HttpResponse:
         wanted = read.task_filter(request.GET)
     except Invalid as error:
         wanted, unreadable = read.TaskFilter(), problem(error)
-    now = clock_now()
+    now = moment(request)
     seconds = POLL_SECONDS if wanted.tab == "open" else None
     live = region(request, "task-table", (read.tasks_version(wanted), wanted), seconds)
     same = unchanged(request, live)
@@ -79,7 +79,7 @@ def _page(request: HttpRequest, task: HumanTask, refused: Problem | None = None)
     same = unchanged(request, live)
     if same is not None:
         return same
-    found = read.task_page(task, clock_now())
+    found = read.task_page(task, moment(request))
     context: dict[str, Any] = {
         "here": "tasks",
         "found": found,

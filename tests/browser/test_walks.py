@@ -1,6 +1,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from factory_site.models import UserPreference
 from runs.clock import now
 from runs.humans.tasks import task_withdraw
 from tests.browser.screens import OVERFLOW
@@ -14,7 +15,6 @@ def pull_path(pull, tab=""):
 
 @pytest.mark.parametrize("width", [320, 390, 720, 1024, 1440, 2560])
 def test_no_page_scrolls_sideways(visit, world, width):
-    """CO-H21: from 320 px on nothing overflows."""
     page = visit("/", width=width)
     pulls = [pull_path(pull, tab) for pull in (world.waiting, world.merged) for tab in ("", "?tab=audit", "?tab=merge")]
     wide = {}
@@ -37,8 +37,8 @@ def test_a_task_is_found_answered_and_seen_answered_on_a_phone(visit, world):
     assert world.task.variables["answer"] == "Per upload, as the issue says."
 
 
-def test_the_same_answer_works_with_scripts_off(visit, world):
-    """CO-H7, CO-S2: forms are forms."""
+def test_every_act_works_with_scripts_off(visit, world):
+    """CO-H7: forms are forms."""
     page = visit(f"/tasks/{world.task.pk}/", scripts=False)
     expect(page.locator("#liveness")).to_contain_text("Refresh")
     page.get_by_label("Your answer").fill("Per upload.")
@@ -46,10 +46,25 @@ def test_the_same_answer_works_with_scripts_off(visit, world):
     expect(page.locator("#state-line")).to_contain_text("Answered")
     world.task.refresh_from_db()
     assert world.task.answered_by == "operator:ops-1"
+    page.goto(pull_path(world.waiting))
+    page.get_by_role("button", name="Look now").click()
+    expect(page.get_by_role("status")).to_contain_text("is looked at now")
+    page.get_by_text("Cancel…").click()
+    page.get_by_label("Reason").fill("superseded by #430")
+    page.get_by_role("button", name="Cancel pull request").click()
+    expect(page.locator("#live")).to_contain_text("Abandoned")
+    page.get_by_role("button", name="Dark").click()
+    expect(page.locator("html")).to_have_class("theme-dark")
+    page.goto("/pull-requests/")
+    page.get_by_text("Submit a pull request…").click()
+    page.get_by_label("Pull request (required)").fill("nonsense")
+    page.get_by_role("button", name="Submit pull request").click()
+    expect(page.get_by_role("alert")).to_contain_text("bad_reference")
+    expect(page.get_by_label("Pull request (required)")).to_have_value("nonsense")
 
 
 def test_a_pull_request_is_cancelled_by_keyboard_alone(visit, world):
-    """CO-S25: a chord to the list, down the rows, open, cancel with a reason."""
+    """A chord to the list, down the rows, open, cancel with a reason."""
     page = visit("/")
     page.keyboard.press("g")
     page.keyboard.press("p")
@@ -66,8 +81,8 @@ def test_a_pull_request_is_cancelled_by_keyboard_alone(visit, world):
     assert world.waiting.state == "abandoned"
 
 
-def test_the_second_key_of_a_chord_fires_nothing_else(visit):
-    """CO-H31: `g` then `t` goes to Tasks and does not switch the clocks; nothing fires inside a field."""
+def test_the_second_key_of_a_chord_fires_nothing_else(visit, world):
+    """CO-H31: `g` then `t` goes to Tasks and does not switch the clocks; nothing in a field or once switched off."""
     page = visit("/pull-requests/")
     page.get_by_label("Author").focus()
     page.keyboard.type("gt?.")
@@ -78,10 +93,17 @@ def test_the_second_key_of_a_chord_fires_nothing_else(visit):
     page.keyboard.press("t")
     page.wait_for_url("**/tasks/")
     expect(page.locator("body")).not_to_have_class("absolute")
+    UserPreference.objects.create(user=world.operator, single_keys=False)
+    page.reload()
+    for key in ("g", "p", "?", "j", "."):
+        page.keyboard.press(key)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("[data-row][aria-current]")).to_have_count(0)
+    assert page.url.endswith("/tasks/")
 
 
 def test_a_change_arrives_without_a_reload_and_leaves_the_caret_alone(visit, world):
-    """CO-H5, CO-S5: the row goes, what is typed beside it stays."""
+    """CO-H5: the row goes, what is typed beside it stays."""
     page = visit("/pull-requests/?tab=you")
     field = page.get_by_label("Repository")
     field.focus()
@@ -93,6 +115,22 @@ def test_a_change_arrives_without_a_reload_and_leaves_the_caret_alone(visit, wor
     expect(field).to_be_focused()
     page.keyboard.type("b")
     expect(field).to_have_value("acme/web")
+
+
+def test_a_review_lands_and_the_page_moves_on(visit, world):
+    """CO-S5: the page names head, reviewer, last look, timer and its effect, and follows without a reload."""
+    page = visit(pull_path(world.waiting))
+    why = page.locator("section.why")
+    for named in (world.waiting.head_sha[:7], "copilot", "last look", "Otherwise, in 13 min: a person is asked"):
+        expect(why).to_contain_text(named)
+    page.get_by_text("Cancel…").click()
+    page.keyboard.type("half a rea")
+    flow = world.waiting.convergence_flows.get()
+    type(flow).objects.filter(pk=flow.pk).update(state="review_round", round=5, version=9, timer_at=None)
+    page.evaluate("htmx.trigger('#live', 'live')")
+    expect(page.locator("#live")).to_contain_text("round 5 of 20")
+    page.keyboard.type("son")
+    expect(page.get_by_label("Reason")).to_have_value("half a reason")
 
 
 def test_a_draft_survives_a_question_that_ends_meanwhile(visit, world):
@@ -115,8 +153,8 @@ def test_an_unchanged_page_is_polled_but_not_swapped(visit, world):
     assert page.evaluate("document.getElementById('live').dataset.kept") == "yes"
 
 
-def test_a_hidden_tab_asks_for_nothing(visit):
-    """CO-H6, CO-S20: no request in an hour while hidden, one at once on return."""
+def test_a_hidden_or_paused_page_asks_for_nothing(visit):
+    """CO-H6, CO-S20: no request in an hour while hidden, one at once on return; none while paused."""
     page = visit("/")
     page.clock.install()
     page.goto("/tasks/")
@@ -132,6 +170,12 @@ def test_a_hidden_tab_asks_for_nothing(visit):
     assert asked == []
     with page.expect_request("**/pulse/"):
         page.evaluate(hide.format("false"))
+    with page.expect_request("**/preferences/"):
+        page.get_by_role("button", name="Live").click()
+    expect(page.locator("#liveness")).to_contain_text("Paused by you")
+    asked.clear()
+    page.clock.run_for(3_600_000)
+    assert asked == []
 
 
 def test_a_browser_clock_that_is_wrong_changes_no_age(visit, world):

@@ -13,6 +13,11 @@ pytestmark = pytest.mark.django_db
 FRAME_QUERIES = 5  # session, person, preferences, two of the pulse
 
 
+def reads(captured):
+    """Reads of rows; the time is asked of the database on PostgreSQL."""
+    return [each["sql"][:120] for each in captured if "statement_timestamp" not in each["sql"]]
+
+
 def pages(world):
     pull = f"/pull-requests/{world.waiting.repository.full_name}/{world.waiting.number}/"
     merged = f"/pull-requests/{world.merged.repository.full_name}/{world.merged.number}/"
@@ -138,7 +143,7 @@ def test_a_page_stays_within_its_queries(operator, world, path, most):
     operator.get("/")
     with CaptureQueriesContext(connection) as made:
         operator.get(path.format(task=world.task.pk, pull=pull))
-    assert len(made) <= FRAME_QUERIES + most, [each["sql"][:120] for each in made]
+    assert len(reads(made)) <= FRAME_QUERIES + most, reads(made)
 
 
 @pytest.mark.parametrize("tab", ["escalations", "merge", "runs", "audit"])
@@ -146,7 +151,7 @@ def test_a_tab_costs_at_most_ten_more(operator, world, tab):
     operator.get("/")
     with CaptureQueriesContext(connection) as made:
         operator.get(f"/pull-requests/{world.waiting.repository.full_name}/{world.waiting.number}/?tab={tab}")
-    assert len(made) <= FRAME_QUERIES + 14 + 10
+    assert len(reads(made)) <= FRAME_QUERIES + 14 + 10
 
 
 def test_older_rows_are_reached_by_position(operator, world):
