@@ -21,7 +21,7 @@ const now = () => Date.now() + offset;
 const region = () => document.querySelector("[data-live]");
 const zone = serverClock ? serverClock.dataset.zone : "UTC";
 
-/* Words: the same rules as factory_site/console/words.py. */
+/* Words: the same rules as factory_site/console/wording/words.py. */
 const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 
 function largest(seconds) {

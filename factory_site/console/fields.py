@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from factory_site.console.texts import fault_sentence, number_help
+from factory_site.console.wording.texts import fault_sentence, number_help
 from runs.humans.forms import MOST_TEXT, SHOWN_ONLY
 
 if TYPE_CHECKING:

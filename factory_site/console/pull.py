@@ -21,7 +21,7 @@ from factory_site.console.doors import (
 from factory_site.console.selectors import pull as read
 from factory_site.console.selectors.pull import pull_address
 from factory_site.console.submissions import Done, new_submission, submit_once
-from factory_site.console.texts import OUTCOMES
+from factory_site.console.wording.texts import OUTCOMES
 from merging.selectors import merge_detail
 from runs.contract.errors import FactoryError, Invalid, Refused
 from runs.models.user import Role

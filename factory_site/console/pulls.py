@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 from convergence.selectors.lookup import LABEL as PULL_REFERENCE
 from convergence.selectors.lookup import pull_named
 from convergence.services.submit import pull_submit
-from factory_site.console.badges import BADGES
 from factory_site.console.doors import Problem, actor, problem, region, require, show, signed_in, unchanged
 from factory_site.console.selectors import pulls as read
 from factory_site.console.selectors.overview import is_fresh
 from factory_site.console.selectors.pull import generation_of, pull_address
 from factory_site.console.submissions import Done, new_submission, submit_once
+from factory_site.console.wording.badges import BADGES
 from runs.contract.errors import FactoryError, Invalid, NotFound, Refused
 from runs.models.user import Role
 

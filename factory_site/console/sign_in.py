@@ -14,8 +14,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from factory_site.console import words
 from factory_site.console.doors import SeeOther
+from factory_site.console.wording import words
 from factory_site.models import SignInFailure
 from runs.clock import now as clock_now
 from runs.models.user import User

@@ -10,11 +10,11 @@ from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 
-from factory_site.console import words
-from factory_site.console.badges import badge
-from factory_site.console.glyphs import glyph_svg
 from factory_site.console.selectors.pull import pull_address
-from factory_site.console.texts import WARNINGS
+from factory_site.console.wording import words
+from factory_site.console.wording.badges import badge
+from factory_site.console.wording.glyphs import glyph_svg
+from factory_site.console.wording.texts import WARNINGS
 from runs.clock import now as clock_now
 from runs.machine import guard_name
 

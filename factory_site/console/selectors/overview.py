@@ -16,7 +16,7 @@ from convergence.models import PullRequest
 from factory_site.console.selectors.pull import pull_address, pull_by_subject
 from factory_site.console.selectors.pulls import ACTIVE, COUNT_LIMIT
 from factory_site.console.selectors.tasks import TaskRow, task_rows
-from factory_site.console.texts import edge_sentence
+from factory_site.console.wording.texts import edge_sentence
 from runs.contract.errors import FactoryError
 from runs.flow import AT_REST, LIVE, RUN_MACHINE, RunState
 from runs.humans.flow import TaskState

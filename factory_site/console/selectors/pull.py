@@ -21,7 +21,7 @@ from convergence.models import (
     RoundTurn,
 )
 from convergence.selectors.lookup import pull_named
-from factory_site.console.texts import TIMER_EFFECTS
+from factory_site.console.wording.texts import TIMER_EFFECTS
 from merging.models import MergeAttempt, MergeFlow
 from runs.flows.registry import Waiting, driving
 from runs.models.run import Run

@@ -11,7 +11,7 @@ from django.db.models import Q, Subquery
 
 from convergence.flow import FINAL_PULL_STATES, PullState
 from convergence.models import ConvergenceFlow, Escalation, EscalationState, PullRequest
-from factory_site.console.texts import PULL_REASONS, TIMER_EFFECTS
+from factory_site.console.wording.texts import PULL_REASONS, TIMER_EFFECTS
 from merging.models import MergeFlow
 from runs.contract.errors import Invalid
 from runs.models.transition import TransitionLog

@@ -4,10 +4,10 @@ import pytest
 
 from convergence.flow import CONVERGENCE_MACHINE, PullState
 from convergence.models import EscalationState, RoundStatus
-from factory_site.console import words
-from factory_site.console.badges import BADGES
-from factory_site.console.glyphs import GLYPHS
-from factory_site.console.texts import EDGES, PULL_REASONS
+from factory_site.console.wording import words
+from factory_site.console.wording.badges import BADGES
+from factory_site.console.wording.glyphs import GLYPHS
+from factory_site.console.wording.texts import EDGES, PULL_REASONS
 from merging.flow import MERGE_MACHINE
 from runs.flow import RUN_MACHINE
 from runs.humans.flow import TASK_MACHINE

@@ -1,0 +1,1 @@
+"""States, glyphs, times, numbers and sentences in words; templates format nothing by themselves."""
