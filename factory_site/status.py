@@ -15,7 +15,7 @@ from runs.flow import AT_REST
 from runs.flows.registry import flow_types
 from runs.humans.flow import TaskState
 from runs.models import HumanTask, Outbox, PeriodicTask, Run
-from runs.outbox.dispatch import PENDING
+from runs.outbox.dispatch import PENDING, consumed_topics
 from runs.policy import policy_fault
 from workers.selectors.workers import worker_counts
 
@@ -71,7 +71,9 @@ def _oldest_due_seconds(now: datetime) -> float:
     """For how long the longest overdue look, pass or delivery has been due; 0 when nothing is."""
     due = [flow.model.objects.due(now).values_list("due_at", flat=True).first() for flow in flow_types()]
     due.append(PeriodicTask.objects.filter(due_at__lte=now).order_by("due_at").values_list("due_at", flat=True).first())
-    pending = Outbox.objects.filter(PENDING, available_at__lte=now).order_by("available_at")
+    pending = Outbox.objects.filter(PENDING, available_at__lte=now, topic__in=consumed_topics()).order_by(
+        "available_at"
+    )
     due.append(pending.values_list("available_at", flat=True).first())
     return max([0.0, *((now - each).total_seconds() for each in due if each is not None)])
 

@@ -54,9 +54,9 @@ def outbox_pass(limit: int = 50) -> int:
     return tried
 
 
-def outbox_pending(stream: str) -> int:
-    """How many rows of the stream are still to be delivered."""
-    return Outbox.objects.filter(PENDING, stream=stream).count()
+def consumed_topics() -> list[str]:
+    """The topics that somebody consumes; rows of others wait for a later version, and nothing waits for them."""
+    return sorted(_consumers)
 
 
 def _claim(now: datetime) -> Outbox | None:
@@ -64,7 +64,7 @@ def _claim(now: datetime) -> Outbox | None:
     unclaimed = Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
     earlier = Outbox.objects.filter(PENDING, stream=OuterRef("stream"), id__lt=OuterRef("id"))
     due = (
-        Outbox.objects.filter(PENDING, unclaimed, available_at__lte=now, topic__in=list(_consumers))
+        Outbox.objects.filter(PENDING, unclaimed, available_at__lte=now, topic__in=consumed_topics())
         .filter(~Exists(earlier))
         .order_by("available_at", "id")
     )
