@@ -92,7 +92,6 @@ class Config(BaseSettings):
     poll_seconds: int = Field(60, ge=1, alias="FACTORY_POLL_SECONDS")
 
     max_rounds: int = Field(20, ge=1, le=100, alias="FACTORY_MAX_ROUNDS")
-    max_ack_retries: int = Field(2, ge=0, alias="FACTORY_MAX_ACK_RETRIES")
     review_wait_timeout: Duration = Field(REVIEW_WAIT_DEFAULT, alias="FACTORY_REVIEW_WAIT_TIMEOUT")
     review_nudge_minutes: int = Field(5, ge=1, le=1440, alias="FACTORY_REVIEW_NUDGE_MINUTES")
     agent_sla_timeout: Duration = Field(timedelta(hours=2), alias="FACTORY_AGENT_SLA_TIMEOUT")
@@ -101,8 +100,6 @@ class Config(BaseSettings):
     auto_merge: bool = Field(default=True, alias="FACTORY_AUTO_MERGE")
     merge_method: Literal["squash", "merge", "rebase"] = Field("squash", alias="FACTORY_MERGE_METHOD")
     merge_admin: bool = Field(default=False, alias="FACTORY_MERGE_ADMIN")
-    max_ci_fix_rounds: Rounds = Field(3, alias="FACTORY_MAX_CI_FIX_ROUNDS")
-    max_rebase_rounds: Rounds = Field(3, alias="FACTORY_MAX_REBASE_ROUNDS")
     max_merge_retries: Rounds = Field(5, alias="FACTORY_MAX_MERGE_RETRIES")
     mergeable_wait_timeout: Duration = Field(timedelta(minutes=30), alias="FACTORY_MERGEABLE_WAIT_TIMEOUT")
     mergeable_repoll_interval: Duration = Field(timedelta(minutes=2), alias="FACTORY_MERGEABLE_REPOLL_INTERVAL")

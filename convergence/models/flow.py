@@ -21,7 +21,7 @@ class ConvergenceFlow(FlowRow):
     max_rounds = models.PositiveSmallIntegerField()
     husk_retries = models.PositiveSmallIntegerField(default=0)
     ack_retries = models.PositiveSmallIntegerField(default=0)
-    ack_retry_max = models.PositiveSmallIntegerField()
+    ack_retry_max = models.PositiveSmallIntegerField(default=2)
     relooks = models.PositiveSmallIntegerField(default=0)  # re-looks used in this state for want of facts
     waiting_since = models.DateTimeField(null=True)
     waiting_head = models.CharField(max_length=40, default="", blank=True)

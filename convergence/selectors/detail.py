@@ -92,7 +92,6 @@ def _counters(pull: PullRequest, flow: ConvergenceFlow | None, generation: PullR
     return Counters(
         round=Counter(flow.round if flow else 1, flow.max_rounds if flow else generation.max_rounds),
         husk_retries=Counter(flow.husk_retries if flow else 0, MOST_HUSKS),
-        ack_retries=Counter(flow.ack_retries if flow else 0, flow.ack_retry_max if flow else 0),
         nudges=Nudges(len(requests), requests[-1] if requests else None),
     )
 

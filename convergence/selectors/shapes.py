@@ -59,7 +59,6 @@ class Counters:
 
     round: Counter
     husk_retries: Counter
-    ack_retries: Counter
     nudges: Nudges
 
 

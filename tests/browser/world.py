@@ -142,7 +142,6 @@ def make_flow(pull: PullRequest, state: str, at: datetime, **columns: Any) -> Co
         ended_at=at if over else None,
         last_look_at=at + timedelta(minutes=15),
         max_rounds=20,
-        ack_retry_max=2,
         waiting_since=at,
         waiting_head=pull.head_sha,
         **columns,

@@ -154,7 +154,6 @@ def _counters(convergence: ConvergenceFlow | None, merge: MergeFlow | None) -> l
         found += [
             Counter("Rounds", convergence.round, convergence.max_rounds),
             Counter("Husk retries", convergence.husk_retries, 2),
-            Counter("Ack retries", convergence.ack_retries, convergence.ack_retry_max),
         ]
     if merge:
         found += [

@@ -56,7 +56,6 @@ def started(number):
         now=at,
         pull=pull,
         max_rounds=20,
-        ack_retry_max=2,
     )
     return pull, row
 
