@@ -101,7 +101,8 @@ class Family:
             child.ended = True
             return
         child.crashes = 1 if lived > LIVED_LONG else child.crashes + 1
-        pause = 0.0 if code == RESTART_NOW else min(2.0 ** (child.crashes - 1), LONGEST_PAUSE)
+        at_once = code == RESTART_NOW and child.crashes == 1  # one that asks for it again and again is crashing
+        pause = 0.0 if at_once else min(2.0 ** (child.crashes - 1), LONGEST_PAUSE)
         child.next_start = time.monotonic() + pause
         self.say(f"{child.name} ended with {code}; starting it again in {pause:.0f} s")
 
