@@ -27,15 +27,21 @@ LONGEST_BACKOFF = timedelta(minutes=15)
 
 
 def flows_pass(limit: int = 200) -> int:
-    """Look at due rows of every flow type in batches; return how many. Any number of passes may run at once."""
+    """Look at due rows in batches, about ``limit`` of each flow type, so that none starves another; return how many.
+
+    Any number of passes may run at once.
+    """
+    return sum(_flow_pass(flow, limit) for flow in flow_types())
+
+
+def _flow_pass(flow: FlowType, limit: int) -> int:
     looked = 0
-    for flow in flow_types():
-        while looked < limit:
-            rows = _claim_due(flow, clock_now())
-            if not rows:
-                break
-            looked += len(rows)
-            _look(flow, rows)
+    while looked < limit:
+        rows = _claim_due(flow, clock_now())
+        if not rows:
+            break
+        looked += len(rows)
+        _look(flow, rows)
     return looked
 
 
@@ -71,16 +77,25 @@ def look_done(row: FlowRow, *, due_at: datetime, now: datetime, columns: Mapping
 
 
 def look_failed(row: FlowRow, error: Exception) -> None:
-    """Push the row's next look out before the error is reported, so that it cannot spin: 60 s doubling to 15 min."""
+    """Push the row's next look out before the error is reported, so that it cannot spin: 60 s doubling to 15 min.
+
+    Counts on the stored row: a move that was rolled back has changed the loaded one alone. Writes nothing on a row that
+    somebody else moved; one that was woken meanwhile keeps its due date.
+    """
     now = clock_now()
-    failures = row.look_failures + 1
+    model = type(row)
+    stored = model.objects.filter(pk=row.pk, version__lte=row.version, ended_at__isnull=True).first()
+    if stored is None or stored.due_at is None:
+        return
+    failures = stored.look_failures + 1
     pause = min(FIRST_BACKOFF * 2 ** min(failures - 1, 10), LONGEST_BACKOFF)
     if isinstance(error, Transient):
         pause = timedelta(seconds=max(1.0, error.retry_after))
     text = f"{error.code}: {error.message}" if isinstance(error, FactoryError) else f"{type(error).__name__}: {error}"
-    type(row).objects.filter(pk=row.pk, version=row.version).update(
-        due_at=now + pause, look_failures=failures, last_look_error=text[:500]
-    )
+    same = model.objects.filter(pk=row.pk, version=stored.version)
+    same.update(look_failures=failures, last_look_error=text[:500])
+    if stored.due_at > now or stored.due_at == row.due_at:
+        same.filter(due_at=stored.due_at).update(due_at=now + pause)
 
 
 def flow_wake(name: str, **which: Any) -> int:

@@ -6,13 +6,16 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Exists, F, OuterRef, Q
 
 from runs.clock import now as clock_now
 from runs.contract.errors import FactoryError, Transient
 from runs.models.outbox import Outbox
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
 
 _log = logging.getLogger(__name__)
 
@@ -91,7 +94,7 @@ def _deliver(row: Outbox) -> None:
         _log.exception("delivery %s failed", row.key)
         _again(row, f"{type(error).__name__}: {error}", timedelta())
     else:
-        Outbox.objects.filter(pk=row.pk, done_at__isnull=True).update(
+        Outbox.objects.filter(PENDING, pk=row.pk).update(
             done_at=clock_now(), observed=dict(observed), claimed_until=None, last_error=""
         )
 
@@ -102,9 +105,14 @@ def _again(row: Outbox, text: str, at_least: timedelta) -> None:
         _dead(row, text)
         return
     pause = max(min(timedelta(seconds=2**row.tries), LONGEST_PAUSE), at_least)
-    Outbox.objects.filter(pk=row.pk).update(available_at=clock_now() + pause, claimed_until=None, last_error=text[:500])
+    _claimed(row).update(available_at=clock_now() + pause, claimed_until=None, last_error=text[:500])
 
 
 def _dead(row: Outbox, text: str) -> None:
     """Give the row up; it no longer blocks its stream, and an operator may queue it again."""
-    Outbox.objects.filter(pk=row.pk).update(dead_at=clock_now(), claimed_until=None, last_error=text[:500])
+    _claimed(row).update(dead_at=clock_now(), claimed_until=None, last_error=text[:500])
+
+
+def _claimed(row: Outbox) -> QuerySet[Outbox]:
+    """The row while it is claimed by this try; a failure that comes after its claim says nothing about the next one."""
+    return Outbox.objects.filter(PENDING, pk=row.pk, tries=row.tries)

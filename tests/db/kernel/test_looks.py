@@ -32,7 +32,6 @@ def row():
         now=at,
         pull=pull,
         max_rounds=20,
-        ack_retry_max=2,
     )
     return row
 
@@ -113,7 +112,7 @@ def test_a_look_that_found_nothing_writes_only_when_it_was_and_when_the_next_is(
 )
 def test_a_failing_look_is_pushed_out_and_says_why(row, error, failures, seconds):
     """CV-S41: 60 s doubling to 15 min, or what the forge asks for."""
-    row.look_failures = failures
+    ConvergenceFlow.objects.update(look_failures=failures)
     looks.look_failed(row, error)
     kept = ConvergenceFlow.objects.get()
     assert abs((kept.due_at - now()).total_seconds() - seconds) < 5

@@ -111,3 +111,19 @@ def test_a_topic_without_consumer_waits():
     outbox_add(topic="nobody", key="k", stream="s", payload={})
     assert dispatch.outbox_pass() == 0
     assert Outbox.objects.get().tries == 0
+
+
+@pytest.mark.parametrize("error", [Transient("busy", "later", retry_after=1), Permanent("forge_forbidden", "not here")])
+@pytest.mark.usefixtures("seen")
+def test_a_failure_that_comes_after_its_claim_ended_leaves_the_next_try_alone(error):
+    add("k")
+
+    def consume(delivery):  # so slow that another try has claimed the row before this one fails
+        Outbox.objects.filter(pk=delivery.id).update(tries=2, claimed_until=now() + timedelta(seconds=60))
+        raise error
+
+    dispatch.register_consumer(TOPIC, consume)
+    dispatch.outbox_pass()
+    row = Outbox.objects.get()
+    assert (row.dead_at, row.last_error) == (None, "")
+    assert row.claimed_until > now()
