@@ -1,4 +1,4 @@
-"""Hand a command line to Django, once the settings are known to be right."""
+"""Hand a command line to Django, once the settings are known to be right; a person's mistake is one line on stderr."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ import os
 import sys
 
 from factory_site.config import SettingsError, load_config
+
+USAGE_ERROR = 2
+INTERRUPTED = 130  # as a shell has it for SIGINT
+READER_GONE = 141  # as a shell has it for SIGPIPE
+# What reads or writes the database of this version; `serve` and `up` look for themselves before they migrate.
+ON_A_READY_DATABASE = frozenset(
+    {"credentials", "prs", "runs", "status", "submit", "sync_definitions", "tasks", "tokens", "verify_journal"}
+)
 
 
 def run(argv: list[str]) -> int:
@@ -19,12 +27,58 @@ def run(argv: list[str]) -> int:
     try:
         config = load_config()
         config.prepare_home()
+        config.secret_key()
     except SettingsError as error:
-        sys.stderr.write(f"factory: {error}\n")
-        return 2
+        _say(str(error))
+        return USAGE_ERROR
     for sentence in config.settings_invalid:
-        sys.stderr.write(f"factory: warning: {sentence}\n")
+        _say(f"warning: {sentence}")
+    if "--traceback" in argv:
+        _execute(argv)
+        return 0
+    return _one_line(argv)
+
+
+def _one_line(argv: list[str]) -> int:
+    """Run the command; what it could not do is said in one line, `--traceback` shows where."""
+    from django.core.exceptions import ImproperlyConfigured
+    from django.db import DatabaseError, InterfaceError
+
+    from runs.contract.errors import FactoryError
+
+    try:
+        _execute(argv)
+    except FactoryError as error:
+        _say(error.message)
+        return 1
+    except (DatabaseError, InterfaceError) as error:
+        from factory_site.serving.database import database_sentence
+
+        _say(database_sentence(error))
+        return 1
+    except ImproperlyConfigured as error:
+        _say(f"{' '.join(str(error).split())}; correct it in the environment or in settings.env, then start again")
+        return USAGE_ERROR
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered has no reader either
+        return READER_GONE
+    return 0
+
+
+def _execute(argv: list[str]) -> None:
     from django.core.management import execute_from_command_line
 
+    if argv[:1] and argv[0] in ON_A_READY_DATABASE and not {"-h", "--help"} & set(argv):
+        import django
+
+        django.setup()
+        from factory_site.serving.database import database_check
+
+        database_check(set_up=True)
     execute_from_command_line(["manage.py", *argv])
-    return 0
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"factory: {sentence}\n")

@@ -41,7 +41,7 @@ def _iso_duration(value: object) -> object:
 
 def _http_url(value: str) -> str:
     parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not _has_sound_port(value):
         raise ValueError("it should be an address such as https://factory.example.org")
     if parts.username or parts.password:
         raise ValueError("it should not hold a user name or password")
@@ -49,10 +49,20 @@ def _http_url(value: str) -> str:
 
 
 def _database_url(value: SecretStr) -> SecretStr:
-    scheme = urlsplit(value.get_secret_value()).scheme
-    if scheme not in {"sqlite", "postgres", "postgresql"}:
+    url = value.get_secret_value()
+    parts = urlsplit(url)
+    if parts.scheme not in {"sqlite", "postgres", "postgresql"}:
         raise ValueError("it should begin with sqlite:// or postgres://")
+    if not parts.path.strip("/") or not _has_sound_port(url):
+        raise ValueError("it should be sqlite:////folder/file or postgres://user:password@host:5432/name")
     return value
+
+
+def _has_sound_port(url: str) -> bool:
+    try:
+        return urlsplit(url).port != 0
+    except ValueError:
+        return False
 
 
 def _rotatable(value: SecretStr) -> SecretStr:

@@ -11,6 +11,7 @@ from convergence.flow import FINAL_PULL_STATES
 from convergence.models import PullRequest
 from factory_site import __version__
 from runs.clock import now as clock_now
+from runs.definitions.watch import definitions_fault
 from runs.flow import AT_REST
 from runs.flows.registry import flow_types
 from runs.humans.flow import TaskState
@@ -64,6 +65,8 @@ def anomalies() -> list[dict[str, Any]]:
     ]
     if policy_fault():
         found.append({"code": "registry_invalid", "subject": "policy.yaml", "text": policy_fault()})
+    if definitions_fault():
+        found.append({"code": "registry_invalid", "subject": "definitions", "text": definitions_fault()})
     return found
 
 

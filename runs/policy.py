@@ -188,11 +188,19 @@ def _laid_over(shipped: Any, own: Any) -> Any:
 def _load(path: Path) -> dict[str, Any]:
     try:
         loaded = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+    except (yaml.YAMLError, ValueError, OSError, RecursionError) as error:
         text = " ".join(str(error).split())
-        raise Invalid("registry_invalid", f"{path.name}: {text}", details={"file": path.name}) from None
+        raise Invalid(
+            "registry_invalid",
+            f"{path.name}: {text}. Mend the file, then run: manage.py sync_definitions --check",
+            details={"file": path.name},
+        ) from None
     if not isinstance(loaded, dict):
-        raise Invalid("registry_invalid", f"{path.name}: it should hold keys and values", details={"file": path.name})
+        raise Invalid(
+            "registry_invalid",
+            f"{path.name}: it should hold keys and values. Mend the file, then run: manage.py sync_definitions --check",
+            details={"file": path.name},
+        )
     return loaded
 
 

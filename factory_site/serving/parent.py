@@ -50,11 +50,12 @@ def _listen(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         listening.close()
+        reason = error.strerror if isinstance(error, OSError) else "it should be 0 to 65535"
         raise Invalid(
             "port_taken",
-            f"port {port} of {host} cannot be used: {error.strerror}. Choose another one with --port or PORT.",
+            f"port {port} of {host} cannot be used: {reason}. Choose another one with --port or PORT.",
         ) from None
     listening.listen(BACKLOG)
     listening.set_inheritable(True)

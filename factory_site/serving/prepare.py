@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.core.management import call_command
 
+from factory_site.serving.database import database_check
+from runs.contract.errors import Invalid
+from runs.definitions.sync import definitions_exist, definitions_sync
 from runs.people import bootstrap_admin
 from runs.periodic import periodic_sync
 from runs.policy import policy
@@ -14,12 +17,18 @@ from runs.policy import policy
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+CHECK = "manage.py sync_definitions --check"
+
 
 def prepare(say: Callable[[str], None], url: str) -> None:
-    """Bring the data folder up to this version; safe to repeat. Raises ``Invalid`` for a policy or definition fault."""
+    """Bring the data folder up to this version; safe to repeat.
+
+    Raises ``Invalid`` for a database of a newer version and for a policy or first definitions that are wrong.
+    """
     policy()
+    database_check(set_up=False)
     call_command("migrate", interactive=False, verbosity=0)
-    call_command("sync_definitions", verbosity=0)
+    _definitions(say)
     call_command("collectstatic", interactive=False, verbosity=0)
     periodic_sync()
     if bootstrap_admin(settings.FACTORY.home, url):
@@ -27,3 +36,13 @@ def prepare(say: Callable[[str], None], url: str) -> None:
     from workers.services.credential_file import bootstrap_credential
 
     bootstrap_credential(url)
+
+
+def _definitions(say: Callable[[str], None]) -> None:
+    """Load the definitions; files that went wrong leave the last good set in use, if there is one."""
+    try:
+        definitions_sync(actor="operator:serve@cli")
+    except Invalid as error:
+        if not definitions_exist():
+            raise
+        say(f"{error.message}\nthe definitions that were loaded last stay in use; mend the files, then run: {CHECK}")

@@ -135,7 +135,11 @@ def _check_values(document: dict[str, Any], path: Path, found: Catalogue) -> Non
 def _prompts(folder: Path, faults: list[Fault]) -> dict[str, bytes]:
     found = {}
     for path in _files(folder, "*.md"):
-        content = path.read_bytes()
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            faults.append(Fault(_name(path), "$", "document_missing", f"it cannot be read: {error.strerror}"))
+            continue
         found[path.name] = content
         if not content.strip():
             faults.append(Fault(_name(path), "$", "prompt_blank", "the prompt is only white space"))
@@ -151,7 +155,7 @@ def _schemas(folder: Path, faults: list[Fault]) -> dict[str, bytes]:
         try:
             document = parse_strict(path.read_bytes())
             schema_checked(document)
-        except (Invalid, SchemaError, ValueError) as error:
+        except (Invalid, SchemaError, ValueError, OSError) as error:
             message = error.message if isinstance(error, Invalid | SchemaError) else str(error)
             faults.append(Fault(_name(path), "$", "schema_invalid", message))
             continue
@@ -162,7 +166,7 @@ def _schemas(folder: Path, faults: list[Fault]) -> dict[str, bytes]:
 def _yaml(path: Path, faults: list[Fault]) -> dict[str, Any] | None:
     try:
         stated = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeError) as error:
+    except (yaml.YAMLError, ValueError, OSError, RecursionError) as error:  # a date such as 2026-13-45 is a ValueError
         faults.append(Fault(_name(path), "$", "definition_invalid", " ".join(str(error).split())))
         return None
     if not isinstance(stated, dict):

@@ -34,6 +34,11 @@ def definition_folders() -> list[tuple[str, Path]]:
     return [("shipped", SHIPPED), ("site", settings.FACTORY.home / "registry")]
 
 
+def definitions_exist() -> bool:
+    """Whether a set of definitions is in use."""
+    return Definition.objects.filter(is_current=True).exists()
+
+
 def definitions_sync(*, actor: str, folders: Iterable[tuple[str, Path]] | None = None, check: bool = False) -> Changes:
     """Store what the files declare and make it current; with ``check`` write nothing and say what would change.
 

@@ -30,8 +30,13 @@ class Command(BaseCommand):
                 host=options["host"],
                 port=options["port"],
                 workers=int(options["with_worker"]),
-                say=self.stdout.write,
+                say=self._say,
             )
         except FactoryError as error:
             raise CommandError(error.message) from None
         raise SystemExit(code)
+
+    def _say(self, sentence: str) -> None:
+        """Print at once, also into a file or a pipe: whoever reads along waits for it."""
+        self.stdout.write(sentence)
+        self.stdout.flush()

@@ -32,11 +32,16 @@ class Command(BaseCommand):
                 host=options["host"],
                 port=options["port"],
                 workers=_worker_count(options["workers"]),
-                say=self.stdout.write,
+                say=self._say,
             )
         except FactoryError as error:
             raise CommandError(error.message) from None
         raise SystemExit(code)
+
+    def _say(self, sentence: str) -> None:
+        """Print at once, also into a file or a pipe: whoever reads along waits for it."""
+        self.stdout.write(sentence)
+        self.stdout.flush()
 
 
 def _worker_count(text: str) -> int:

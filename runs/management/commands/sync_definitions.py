@@ -6,10 +6,12 @@ import getpass
 import sys
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from runs.contract.errors import Invalid
 from runs.definitions.sync import definitions_sync
+from runs.policy import policy_read
 
 
 class Command(BaseCommand):
@@ -25,6 +27,7 @@ class Command(BaseCommand):
         """Print one line for each change."""
         del args
         try:
+            policy_read(settings.FACTORY.home / "policy.yaml")
             changes = definitions_sync(actor=f"operator:{getpass.getuser()}@cli", check=options["check"])
         except Invalid as error:
             raise CommandError(error.message, returncode=1) from error
