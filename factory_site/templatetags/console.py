@@ -140,6 +140,8 @@ def actor(value: str) -> str:
     kind, _, name = value.partition(":")
     if kind in {"operator", "user", "person"} and name:
         return name
+    if kind == "flow" and name:
+        return f"the {name.partition(':')[0]} flow"
     if kind in {"worker", "flow", "reaper", "poller", "timer"}:
         return f"the {kind} {name}".strip()
     return value or "unknown"

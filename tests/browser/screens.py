@@ -111,9 +111,13 @@ def addresses(page: Page, url: str) -> dict[str, str]:
         first = page.query_selector(link)
         if first is not None:
             found[kind] = str(first.get_attribute("href"))
-    if "pull-review" in found:
-        found["pull-log"] = found["pull-review"] + "?tab=audit"
-        found["pull-merge"] = found["pull-done"] + "?tab=merge"
+    for kind, of, tab in (
+        ("pull-log", "pull", "audit"),
+        ("pull-runs", "pull", "runs"),
+        ("pull-merge", "pull-done", "merge"),
+    ):
+        if of in found:
+            found[kind] = f"{found[of]}?tab={tab}"
     return {**found, "missing": "/nowhere/"}
 
 

@@ -57,6 +57,7 @@ class TaskPage:
     previous: int | None
     following: int | None
     queue: Sequence[tuple[HumanTask, str, bool]]
+    context: str
 
 
 def kind_word(name: str) -> str:
@@ -135,6 +136,7 @@ def task_page(task: HumanTask, now: datetime) -> TaskPage:
     )
     return TaskPage(
         row=task_rows([task], now)[0],
+        context=task.context.removeprefix(task.question).strip(),
         queue=[(each, kind_word(each.kind), each.due_at <= now) for each in queue[:PAGE]],
         escalation=Escalation.objects.filter(task=task).first(),
         earlier=list(earlier[:EARLIER]),

@@ -8,6 +8,7 @@ from factory_site.console.wording import words
 from factory_site.console.wording.badges import BADGES
 from factory_site.console.wording.glyphs import GLYPHS
 from factory_site.console.wording.texts import EDGES, PULL_REASONS
+from factory_site.templatetags import console as tags
 from merging.flow import MERGE_MACHINE
 from runs.flow import RUN_MACHINE
 from runs.humans.flow import TASK_MACHINE
@@ -111,3 +112,18 @@ def test_every_fact_that_no_machine_owns_is_worded_too(name, values):
 def test_every_edge_and_every_wait_has_its_sentence(machine):
     assert {edge.name for edge in machine.edges} <= set(EDGES)
     assert set(machine.states) <= set(PULL_REASONS)
+
+
+@pytest.mark.parametrize(
+    ("actor", "said"),
+    [
+        ("operator:ops-1", "ops-1"),
+        ("poller", "the poller"),
+        ("flow:convergence:pull-request:1003:1", "the convergence flow"),
+        ("flow", "the flow"),
+        ("", "unknown"),
+        ("gate", "gate"),
+    ],
+)
+def test_who_did_it_is_named_as_people_would(actor, said):
+    assert tags.actor(actor) == said
