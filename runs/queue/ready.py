@@ -1,7 +1,8 @@
 """The statements of the claim, as text: each repeats the condition of its partial index literally.
 
 A bound parameter would keep SQLite from using a partial index on the first plan, so states and holds stand here as
-literals. `tests/db/queue/test_plans.py` explains each of them on a filled table.
+literals. SQLite is told the index by name as well: it has no statistics until somebody asks for them, and then takes
+an index of the state alone, whose cost grows with the queue. `tests/db/queue/test_plans.py` explains each statement.
 """
 
 from __future__ import annotations
@@ -19,7 +20,24 @@ if TYPE_CHECKING:
 
 DUE_BATCH = 50
 
-READY_CLASSES = """
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement on runs and the index that serves it."""
+
+    index: str
+    text: str
+
+    def sql(self) -> str:
+        """The text for the database in use; SQLite is told the index."""
+        if connection.vendor != "sqlite":
+            return self.text
+        return self.text.replace("runs_run", f"runs_run INDEXED BY {self.index}")
+
+
+READY_CLASSES = Statement(
+    "run_ready",
+    """
 WITH RECURSIVE ready(class_id) AS (
   SELECT min(placement_class_id) FROM runs_run WHERE state = 'queued' AND hold = ''
   UNION ALL
@@ -28,34 +46,50 @@ WITH RECURSIVE ready(class_id) AS (
   FROM ready WHERE ready.class_id IS NOT NULL
 )
 SELECT c.* FROM ready JOIN runs_placementclass c ON c.id = ready.class_id
-"""
-HEAD = """
+""",
+)
+HEAD = Statement(
+    "run_ready",
+    """
 SELECT id, rank_at FROM runs_run
 WHERE state = 'queued' AND hold = '' AND placement_class_id = %s
 ORDER BY rank_at, id LIMIT 1
-"""
-COUNT = """
+""",
+)
+COUNT = Statement(
+    "run_ready",
+    """
 SELECT count(*) FROM (SELECT 1 FROM runs_run
 WHERE state = 'queued' AND hold = '' AND placement_class_id = %s LIMIT %s) AS counted
-"""
-DUE = """
+""",
+)
+DUE = Statement(
+    "run_backoff",
+    """
 SELECT id, placement_class_id FROM runs_run
 WHERE state = 'queued' AND hold = 'backoff' AND available_at <= %s
 ORDER BY available_at LIMIT %s
-"""
+""",
+)
 RELEASE_DUE = """
 UPDATE runs_run SET hold = '', available_at = NULL, hold_checked_at = NULL
 WHERE id = %s AND state = 'queued' AND hold = 'backoff' AND available_at <= %s
 """
-KEY_WAITERS = """
+KEY_WAITERS = Statement(
+    "run_exclusive",
+    """
 UPDATE runs_run SET hold = '', hold_checked_at = NULL
 WHERE state = 'queued' AND hold = 'exclusive' AND exclusive_key = %s
-"""
-HELD_OLDEST = """
+""",
+)
+HELD_OLDEST = Statement(
+    "run_held",
+    """
 SELECT id FROM runs_run
 WHERE state = 'queued' AND NOT (hold = '') AND hold_checked_at <= %s
 ORDER BY hold_checked_at LIMIT %s
-"""
+""",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,32 +108,32 @@ class Head:
 
 def ready_classes() -> list[PlacementClass]:
     """The classes that have ready runs, one index seek each."""
-    return list(PlacementClass.objects.raw(READY_CLASSES))
+    return list(PlacementClass.objects.raw(READY_CLASSES.sql()))
 
 
 def due_classes(at: datetime) -> dict[PlacementClass, int]:
     """The classes of the first due retries, with how many of those each has; nothing is released."""
-    found = [class_pk for _, class_pk in _rows(DUE, [at, DUE_BATCH])]
+    found = [class_pk for _, class_pk in _rows(DUE.sql(), [at, DUE_BATCH])]
     return {row: found.count(row.pk) for row in PlacementClass.objects.filter(pk__in=found)} if found else {}
 
 
 def head_of(row: PlacementClass, *, lock: bool) -> Head | None:
     """The first ready run of the class; with ``lock``, on PostgreSQL, the first that no other claim has locked."""
     skip = " FOR UPDATE SKIP LOCKED" if lock and connection.vendor == "postgresql" else ""
-    found = _rows(HEAD + skip, [row.pk])
+    found = _rows(HEAD.sql() + skip, [row.pk])
     return Head(found[0][0], found[0][1], row) if found else None
 
 
 def ready_count(row: PlacementClass, limit: int) -> int:
     """How many ready runs the class has, counted up to the limit."""
-    return int(_rows(COUNT, [row.pk, limit])[0][0])
+    return int(_rows(COUNT.sql(), [row.pk, limit])[0][0])
 
 
 def due_released(at: datetime) -> int:
     """Release due retries, at most a batch; how many. A row that another transaction released is left out."""
     released = 0
     with connection.cursor() as cursor:
-        for pk, _ in _rows(DUE, [at, DUE_BATCH]):
+        for pk, _ in _rows(DUE.sql(), [at, DUE_BATCH]):
             cursor.execute(RELEASE_DUE, [pk, at])
             released += cursor.rowcount
     return released
@@ -110,13 +144,13 @@ def key_released(exclusive_key: str) -> int:
     if not exclusive_key:
         return 0
     with connection.cursor() as cursor:
-        cursor.execute(KEY_WAITERS, [exclusive_key])
+        cursor.execute(KEY_WAITERS.sql(), [exclusive_key])
         return int(cursor.rowcount)
 
 
 def held_oldest(before: datetime, limit: int) -> list[int]:
     """Keys of the held runs whose hold was looked at longest ago, and not after ``before``."""
-    return [pk for (pk,) in _rows(HELD_OLDEST, [before, limit])]
+    return [pk for (pk,) in _rows(HELD_OLDEST.sql(), [before, limit])]
 
 
 def _rows(statement: str, parameters: Sequence[int | datetime] = ()) -> list[tuple[Any, ...]]:

@@ -21,7 +21,7 @@ AUTOMATIC = {  # SQLite makes and names the index of a unique constraint itself
 
 @pytest.fixture
 def _filled():
-    """Five thousand runs and attempts, mostly at rest, copied from one of each; statistics as after a while."""
+    """Five thousand runs and attempts, mostly at rest, copied from one of each."""
     run = enqueue()
     attempt = claim()
     run.refresh_from_db()
@@ -57,6 +57,10 @@ def _filled():
         copy.finished_at, copy.outcome = at - timedelta(seconds=number), "completed"
         copies.append(copy)
     Attempt.objects.bulk_create(copies, batch_size=500)
+
+
+@pytest.fixture
+def _analyzed(_filled):
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 
@@ -93,22 +97,29 @@ def assert_uses(plan, index):
         assert not re.search(r"Seq Scan on runs_(run|attempt|journalrow)\b", plan), plan
 
 
-@pytest.mark.usefixtures("_filled")
+@pytest.mark.usefixtures("_analyzed")
 def test_every_hot_query_uses_its_index():
     """RU-H13"""
     check_the_claim()
     check_lists_sweeps_and_guards()
 
 
+@pytest.mark.usefixtures("_filled")
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL gathers statistics by itself")
+def test_the_claim_uses_its_indexes_before_anybody_gathered_statistics():
+    """RU-H13: a database that was never analysed claims as cheaply."""
+    check_the_claim()
+
+
 def check_the_claim():
     row = PlacementClass.objects.order_by("pk")[0]
     at = now()
-    assert_uses(plan_of(ready.READY_CLASSES, []), "run_ready")
-    assert_uses(plan_of(ready.HEAD, [row.pk]), "run_ready")
-    assert_uses(plan_of(ready.COUNT, [row.pk, 100]), "run_ready")
-    assert_uses(plan_of(ready.DUE, [at, 50]), "run_backoff")
-    assert_uses(plan_of(ready.KEY_WAITERS, ["branch-20"]), "run_exclusive")
-    assert_uses(plan_of(ready.HELD_OLDEST, [at - timedelta(hours=1), 5]), "run_held")
+    assert_uses(plan_of(ready.READY_CLASSES.sql(), []), "run_ready")
+    assert_uses(plan_of(ready.HEAD.sql(), [row.pk]), "run_ready")
+    assert_uses(plan_of(ready.COUNT.sql(), [row.pk, 100]), "run_ready")
+    assert_uses(plan_of(ready.DUE.sql(), [at, 50]), "run_backoff")
+    assert_uses(plan_of(ready.KEY_WAITERS.sql(), ["branch-20"]), "run_exclusive")
+    assert_uses(plan_of(ready.HELD_OLDEST.sql(), [at - timedelta(hours=1), 5]), "run_held")
 
 
 def check_lists_sweeps_and_guards():
