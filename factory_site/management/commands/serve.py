@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from factory_site.serving.parent import serve
-from runs.contract.errors import FactoryError
+from runs.commands import ProductCommand
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     """Start and restart the children that serve this data folder."""
 
     help = "Serve the console, the API and the worker protocol, and run the periodic passes."
@@ -25,18 +27,5 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Serve until a signal."""
-        try:
-            code = serve(
-                host=options["host"],
-                port=options["port"],
-                workers=int(options["with_worker"]),
-                say=self._say,
-            )
-        except FactoryError as error:
-            raise CommandError(error.message) from None
-        raise SystemExit(code)
-
-    def _say(self, sentence: str) -> None:
-        """Print at once, also into a file or a pipe: whoever reads along waits for it."""
-        self.stdout.write(sentence)
-        self.stdout.flush()
+        workers = int(options["with_worker"])
+        raise SystemExit(serve(host=options["host"], port=options["port"], workers=workers, say=self.say))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 
 from factory_site.status import status_document
+from runs.commands import ProductCommand
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     """Print counts by state, workers, the queue, open tasks and anomalies."""
 
     help = "Show what is going on."

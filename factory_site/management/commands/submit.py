@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from getpass import getuser
-from typing import Any
-
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from typing import TYPE_CHECKING, Any
 
 from convergence.services.submit import pull_submit
 from factory_site.beat import nudge_through_huey
-from runs.contract.errors import FactoryError
+from runs.commands import ProductCommand, command_actor
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     """Submit one pull request; a running one is said to run."""
 
     help = "Submit a pull request: owner/repo#12, or its address."
@@ -26,15 +26,12 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         """Submit and say what became of it."""
         nudge_through_huey()
-        try:
-            submitted = pull_submit(
-                reference=options["reference"],
-                max_rounds=options["max_rounds"],
-                auto_merge=False if options["no_auto_merge"] else None,
-                actor=f"operator:{getuser()}@cli",
-            )
-        except FactoryError as error:
-            raise CommandError(error.message) from None
+        submitted = pull_submit(
+            reference=options["reference"],
+            max_rounds=options["max_rounds"],
+            auto_merge=False if options["no_auto_merge"] else None,
+            actor=command_actor(),
+        )
         answer = submitted.as_json()
         word = "already running" if answer["alreadyRunning"] else "submitted"
         self.stdout.write(f"{answer['prKey']} {word}: {answer['state']}, generation {answer['generation']}")

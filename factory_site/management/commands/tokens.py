@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from datetime import timedelta
-from getpass import getuser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from runs.clock import now as clock_now
-from runs.contract.errors import FactoryError
+from runs.commands import ProductCommand, command_actor, life_given
 from runs.models import ApiToken, Role, User
 from runs.people import token_issue, token_revoke
 
-UNITS = {"h": 3600, "d": 86400}
 
-
-class Command(BaseCommand):
+class Command(ProductCommand):
     """Issue, revoke and list tokens; a token is shown once."""
 
     help = "Issue, revoke or list API tokens."
@@ -28,7 +23,7 @@ class Command(BaseCommand):
         issue = verbs.add_parser("issue", help="make a token; it is printed once, as the last word")
         issue.add_argument("name")
         issue.add_argument("--role", required=True, choices=[role.value for role in Role])
-        issue.add_argument("--expires", metavar="90d", help="hours or days, such as 12h or 90d")
+        issue.add_argument("--expires", metavar="90d", help="life of the token: a number with s, m, h or d")
         issue.add_argument("--user", help="the person it acts for; default: the first admin")
         revoke = verbs.add_parser("revoke", help="make a token worthless")
         revoke.add_argument("name")
@@ -36,10 +31,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Run the verb."""
-        try:
-            getattr(self, f"_{options['verb']}")(options)
-        except FactoryError as error:
-            raise CommandError(error.message) from None
+        getattr(self, f"_{options['verb']}")(options)
 
     def _issue(self, options: dict[str, Any]) -> None:
         user = _user(options["user"])
@@ -48,8 +40,8 @@ class Command(BaseCommand):
             name=options["name"],
             user=user,
             role=Role(options["role"]),
-            created_by=f"operator:{getuser()}@cli",
-            expires_at=clock_now() + _duration(expires) if expires else None,
+            created_by=command_actor(),
+            expires_at=clock_now() + life_given(expires) if expires else None,
         )
         self.stdout.write(f"token {token.name} of {user.get_username()}, role {token.role}: {secret}")
 
@@ -71,10 +63,3 @@ def _user(name: str | None) -> User:
     if user is None:
         raise CommandError(f"there is no person {name or 'with the role admin'}; start `manage.py serve` once")
     return user
-
-
-def _duration(text: str) -> timedelta:
-    match = re.fullmatch(r"(\d{1,5})([hd])", text)
-    if not match or int(match[1]) == 0:
-        raise CommandError(f"--expires takes hours or days, such as 12h or 90d, not {text}")
-    return timedelta(seconds=int(match[1]) * UNITS[match[2]])

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from factory_site.serving.parent import serve
-from runs.contract.errors import FactoryError
+from runs.commands import ProductCommand
 
 MOST_WORKERS = 64
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     """Migrate, sync definitions, serve, and keep a fixed number of workers."""
 
     help = "Run the control plane and its workers in the foreground; Ctrl-C drains the workers, then stops."
@@ -27,21 +27,8 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Run until a signal."""
-        try:
-            code = serve(
-                host=options["host"],
-                port=options["port"],
-                workers=_worker_count(options["workers"]),
-                say=self._say,
-            )
-        except FactoryError as error:
-            raise CommandError(error.message) from None
-        raise SystemExit(code)
-
-    def _say(self, sentence: str) -> None:
-        """Print at once, also into a file or a pipe: whoever reads along waits for it."""
-        self.stdout.write(sentence)
-        self.stdout.flush()
+        workers = _worker_count(options["workers"])
+        raise SystemExit(serve(host=options["host"], port=options["port"], workers=workers, say=self.say))
 
 
 def _worker_count(text: str) -> int:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from runs.contract.errors import Invalid
+from runs.commands import ProductCommand, command_actor
 from runs.definitions.sync import definitions_sync
 from runs.policy import policy_read
 
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
 
-class Command(BaseCommand):
+
+class Command(ProductCommand):
     """Store what the files declare; `--check` writes nothing and exits 1 if anything would change or is wrong."""
 
     help = "Load agent definitions, prompts and schemas from fixtures/ and the data folder."
@@ -26,11 +27,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print one line for each change."""
         del args
-        try:
-            policy_read(settings.FACTORY.home / "policy.yaml")
-            changes = definitions_sync(actor=f"operator:{getpass.getuser()}@cli", check=options["check"])
-        except Invalid as error:
-            raise CommandError(error.message, returncode=1) from error
+        policy_read(settings.FACTORY.home / "policy.yaml")
+        changes = definitions_sync(actor=command_actor(), check=options["check"])
         for line in changes.lines:
             self.stdout.write(line)
         if options["check"] and changes.lines:

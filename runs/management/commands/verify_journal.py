@@ -6,8 +6,9 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from runs.commands import ProductCommand
 from runs.models import Run
 from runs.queue.audit import journal_faults
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     """Print one line for each fault (run, seq, kind of fault); exit 1 if there is any."""
 
     help = "Recompute the hashes of every journal and compare heads, states and receipts."

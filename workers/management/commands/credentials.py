@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import getpass
 import json
-import re
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from runs.contract.errors import FactoryError
+from runs.commands import ProductCommand, command_actor, life_given
 from runs.contract.instants import format_instant
 from workers import selectors
 from workers.allowances import DEFAULT_KINDS, Allowances
@@ -20,14 +17,12 @@ from workers.services.credential_file import credential_path, credential_write
 from workers.services.credentials import DEFAULT_LIFE, credential_issue, credential_revoke, credential_rotate
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from workers.services.credentials import Issued
 
-UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
-
-class Command(BaseCommand):
+class Command(ProductCommand):
     """Issue, rotate, revoke and list the credentials of nodes."""
 
     help = "Credentials of worker nodes: issue, rotate, revoke, list."
@@ -59,12 +54,9 @@ class Command(BaseCommand):
         listing.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do the verb; a person's mistake is one line on stderr."""
+        """Do the verb."""
         del args
-        try:
-            getattr(self, f"_{options['verb']}")(options)
-        except FactoryError as error:
-            raise CommandError(error.message) from error
+        getattr(self, f"_{options['verb']}")(options)
 
     def _issue(self, options: dict[str, Any]) -> None:
         allowed = Allowances(
@@ -75,14 +67,16 @@ class Command(BaseCommand):
             adapter_override=options["allow_override"],
         )
         life = _life(options["expires"])
-        self._deliver(credential_issue(node=options["node"], allowed=allowed, life=life, actor=_actor()), options)
+        self._deliver(
+            credential_issue(node=options["node"], allowed=allowed, life=life, actor=command_actor()), options
+        )
 
     def _rotate(self, options: dict[str, Any]) -> None:
         life = _life(options["expires"])
-        self._deliver(credential_rotate(node=options["node"], life=life, actor=_actor()), options)
+        self._deliver(credential_rotate(node=options["node"], life=life, actor=command_actor()), options)
 
     def _revoke(self, options: dict[str, Any]) -> None:
-        count = credential_revoke(node=options["node"], prefix=options["token"], actor=_actor())
+        count = credential_revoke(node=options["node"], prefix=options["token"], actor=command_actor())
         self.stdout.write(f"revoked {count} token{'s' if count != 1 else ''} of {options['node']}")
 
     def _list(self, options: dict[str, Any]) -> None:
@@ -104,7 +98,9 @@ class Command(BaseCommand):
         try:
             credential_write(issued, path=path, url=options["url"] or settings.FACTORY.base_url)
         except OSError as error:
-            credential_revoke(node=issued.node, prefix=issued.row.prefix, actor=_actor())  # a token that nobody got
+            credential_revoke(
+                node=issued.node, prefix=issued.row.prefix, actor=command_actor()
+            )  # a token that nobody got
             raise CommandError(
                 f"{path} cannot be written ({error.strerror}); choose another place with --output"
             ) from error
@@ -130,16 +126,7 @@ def _labels(pairs: list[str]) -> dict[str, list[str]]:
 
 
 def _life(text: str | None) -> timedelta:
-    if text is None:
-        return DEFAULT_LIFE
-    match = re.fullmatch(r"([1-9]\d{0,6})([smhd])", text)
-    if match is None:
-        raise CommandError(f"--expires {text!r} is wrong: write a number with s, m, h or d, such as 90d")
-    return timedelta(**{UNITS[match[2]]: int(match[1])})
-
-
-def _actor() -> str:
-    return f"operator:{getpass.getuser()}@cli"
+    return DEFAULT_LIFE if text is None else life_given(text)
 
 
 def _lists(row: dict[str, Any]) -> str:

@@ -1,0 +1,48 @@
+"""What every management command shares: mistakes told in one line, who gave the command, and spans of time."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from getpass import getuser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError, ProgrammingError
+
+from runs.contract.errors import FactoryError
+
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+class ProductCommand(BaseCommand):
+    """A command that ends with one line on stderr and exit code 1 for whatever a person can mend."""
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run the command; an error of the tree, or a database without its tables, becomes ``CommandError``."""
+        try:
+            return super().execute(*args, **options)
+        except FactoryError as error:
+            raise CommandError(error.message) from error
+        except (OperationalError, ProgrammingError) as error:
+            raise CommandError(
+                f"the database cannot be used ({error}); start `manage.py serve` once, or look at DATABASE_URL"
+            ) from error
+
+    def say(self, sentence: str) -> None:
+        """Print at once, also into a file or a pipe: whoever reads along waits for it."""
+        self.stdout.write(sentence)
+        self.stdout.flush()
+
+
+def command_actor() -> str:
+    """Who gave the command, as an actor of journals and logs."""
+    return f"operator:{getuser()}@cli"
+
+
+def life_given(text: str) -> timedelta:
+    """The span that a person writes after `--expires`; ``CommandError`` says how to write it."""
+    match = re.fullmatch(r"([1-9]\d{0,4})([smhd])", text)
+    if match is None:
+        raise CommandError(f"--expires {text!r} is wrong: write a number with s, m, h or d, such as 90d")
+    return timedelta(**{UNITS[match[2]]: int(match[1])})
