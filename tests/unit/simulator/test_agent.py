@@ -119,7 +119,7 @@ def test_the_second_pull_of_the_demo_asks_a_person_and_goes_on_with_the_answer(
 
 def test_every_pull_of_the_demo_has_an_expectation_and_an_agent() -> None:
     for pull in scenario_read(DEMO)["pulls"]:
-        assert pull["expect"] == "merged"
+        assert pull["expect"] in {"merged", "converged", "abandoned"}
         assert pull["agent"]
 
 

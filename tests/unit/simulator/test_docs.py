@@ -5,6 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from fixtures.simulator.bots import CheckScript, ReviewScript
+from fixtures.simulator.cast.people import PersonScript
 from fixtures.simulator.faults import Faults
 from fixtures.simulator.graphql.mutations import OPERATIONS
 from fixtures.simulator.rest.routing import ROUTES
@@ -39,4 +40,6 @@ def test_the_page_names_every_key_of_the_bots_scripts() -> None:
     text = section("Scripts")
     triggers = {"opened", "requested", "pushed"}
     assert row(text, "`reviewer`") - triggers == {f.name for f in fields(ReviewScript)}
+    acts = {"merge", "rerun", "comment", "failed"}
+    assert row(text, "`people`") - triggers - acts == {f.name for f in fields(PersonScript)}
     assert row(text, "`checks`") == {f.name for f in fields(CheckScript)}
