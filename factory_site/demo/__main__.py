@@ -20,6 +20,9 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     try:
         return play(once=options.once, scenario=options.scenario, port=options.port, seconds=options.timeout)
+    except KeyboardInterrupt:  # before the children are started; afterwards the signal ends them in order
+        sys.stderr.write("demo: stopped before it began\n")
+        return 130
     except FactoryError as error:
         sys.stderr.write(f"demo: {error.message}\n")
         return 1

@@ -6,14 +6,16 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from factory_site.demo.telling import Paper, clock, question, sentence, table
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from factory_site.demo.client import Client
 
 FINAL = frozenset({"converged", "merged", "abandoned"})
 LOOK_EVERY = 0.5  # seconds
-CALM = 60.0  # seconds: a due row older than this at the end is a fault
+MOST_ASKED = 100  # characters of a question in the terminal; the console shows all of it
 
 
 @dataclass(slots=True)
@@ -24,9 +26,19 @@ class Played:
     title: str
     expect: str
     answers: list[Mapping[str, Any]]
+    submit: Mapping[str, Any]
+    lands: bool  # it goes on to a merge once it has converged
     submitted: bool = False
     told: int = 0
     state: str = ""
+    rounds: int = 0
+    turn: int = 0
+    ended_after: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more happens: converging is an end only where nobody merges."""
+        return self.state in FINAL and not (self.state == "converged" and self.lands)
 
 
 @dataclass(slots=True)
@@ -38,6 +50,7 @@ class Director:
     once: bool
     seconds: int
     say: Callable[[str], None]
+    paper: Paper
     pulls: list[Played] = field(default_factory=list)
     answered: set[int] = field(default_factory=set)
     asked: set[int] = field(default_factory=set)
@@ -45,6 +58,7 @@ class Director:
     next_look: float = 0.0
     is_up: bool = False
     finished: bool = False
+    width: int = 0
 
     def tick(self) -> bool:
         """Do what is due; True when the scenario is at its end (or out of time) and nobody is to stay."""
@@ -57,59 +71,95 @@ class Director:
                 self._opening()
         else:
             self._look()
-        late = self.once and time.monotonic() - self.started > self.seconds
-        return self.once and (self.finished or late)
+        return self.once and (self.finished or self.is_late)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether `--once` has run out of time."""
+        return self.once and self._elapsed() > self.seconds
 
     def result(self) -> int:
-        """Print the summary; 0 when every pull request ended as the scenario says (or nobody asked)."""
+        """Print the summary of `--once`; 0 when every pull request ended as the scenario says (or nobody asked)."""
         if not self.once:
             return 0
-        self.say("")
+        rows = []
         for pull in self.pulls:
-            mark = "ok" if pull.state == pull.expect else "NOT AS EXPECTED"
-            self.say(f"  {pull.key}  {pull.state or 'never submitted'}  (expected {pull.expect})  {mark}")
+            ended = pull.state or "never submitted"
+            took = "-" if pull.ended_after is None else clock(pull.ended_after)
+            mark = "" if pull.state == pull.expect else "NOT AS EXPECTED"
+            rows.append([pull.key, pull.expect, ended, str(pull.rounds), took, mark])
         good = bool(self.pulls) and all(pull.state == pull.expect for pull in self.pulls)
-        took = time.monotonic() - self.started
-        self.say(f"{'All ended as the scenario says' if good else 'The scenario did not come true'} after {took:.0f} s")
+        lines = table(["pull request", "expected", "ended as", "rounds", "time", ""], rows)
+        self.say("")
+        self.say(self.paper.toned(lines[0], "head"))
+        for line, row in zip(lines[1:], rows, strict=True):
+            self.say(self.paper.toned(line, "bad" if row[-1] else "good"))
+        self.say("")
+        told = "All ended as the scenario says" if good else "The scenario did not come true"
+        self.say(self.paper.toned(f"{told}, after {clock(self._elapsed())}", "good" if good else "bad"))
         return 0 if good else 1
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self.started
 
     def _opening(self) -> None:
         login = self.client.login() or {}
         self.say("")
         self.say(f"  Console   {self.client.url}/")
         self.say(f"  Login     {login.get('username')}  {login.get('password')}")
-        self.say("  Nothing here is real; stop with Ctrl-C." if not self.once else "  Playing the scenario to its end.")
+        self.say(
+            "  Playing the scenario to its end, with its own answers."
+            if self.once
+            else "  Questions wait for you there. Nothing here is real; stop with Ctrl-C."
+        )
         self.say("")
-        numbers: dict[str, int] = {}
-        for entry in self.script["pulls"]:
-            repository = entry["repo"]
-            numbers[repository] = entry.get("number", numbers.get(repository, 0) + 1)
-            key = f"{repository}#{numbers[repository]}"
-            self.pulls.append(Played(key, entry["title"], entry["expect"], list(entry.get("answers", []))))
+        self.pulls = list(pulls_of(self.script))
+        self.width = max((len(pull.key) for pull in self.pulls), default=0)
+
+    def _tell(self, key: str, text: str, tone: str = "") -> None:
+        """One line: time, pull request, sentence."""
+        self.say(f"{clock(self._elapsed()):>5}  {key.ljust(self.width)}  {self.paper.toned(text, tone)}")
 
     def _look(self) -> None:
+        self._submit()
+        for pull in self.pulls:
+            if pull.submitted and not (pull.is_over and pull.ended_after is not None):
+                self._follow(pull)
+        self._ask()
+        was = self.finished
+        self.finished = bool(self.pulls) and all(pull.is_over for pull in self.pulls)
+        if self.finished and not was and not self.once:
+            self.say(f"{clock(self._elapsed()):>5}  Every pull request is at its end. The console stays until Ctrl-C.")
+
+    def _submit(self) -> None:
         for pull in self.pulls:
             if not pull.submitted:
-                pull.submitted = self.client.post("/api/v1/pull-requests", {"pullRequest": pull.key}) is not None
+                body = {"pullRequest": pull.key, **pull.submit}
+                pull.submitted = self.client.post("/api/v1/pull-requests", body) is not None
                 if pull.submitted:
-                    self.say(f"{pull.key}  submitted: {pull.title}")
-            elif pull.state not in FINAL or not self.finished:
-                self._tell(pull)
-        self._ask()
-        self.finished = bool(self.pulls) and all(pull.state in FINAL for pull in self.pulls)
+                    self._tell(pull.key, f"submitted: {pull.title}", "head")
 
-    def _tell(self, pull: Played) -> None:
-        """Say each new transition once, oldest first."""
+    def _follow(self, pull: Played) -> None:
+        """Tell each new transition once, oldest first."""
         owner_and_name, _, number = pull.key.partition("#")
         detail = self.client.get(f"/api/v1/pull-requests/{owner_and_name}/{number}")
         if detail is None:
             return
-        transitions = sorted(detail["transitions"], key=lambda row: row["id"])
-        for row in transitions:
+        for row in sorted(detail["transitions"], key=lambda each: each["id"]):
             if row["id"] > pull.told:
-                self.say(f"{pull.key}  {row['from'] or 'new'} → {row['to']}  ({row['edge'].replace('_', ' ')})")
                 pull.told = row["id"]
+                self._told(pull, row)
         pull.state = detail["state"]
+        if pull.is_over and pull.ended_after is None:
+            pull.ended_after = self._elapsed()
+
+    def _told(self, pull: Played, row: Mapping[str, Any]) -> None:
+        if row["edge"] == "entry_captured":
+            pull.turn = row["guards"].get("turn", 1)
+            pull.rounds += pull.turn == 1
+        words = sentence(row["edge"], row["to"], number=pull.rounds, turn=pull.turn)
+        if words:
+            self._tell(pull.key, *words)
 
     def _ask(self) -> None:
         """Show open questions; answer them as the scenario says when nobody else will."""
@@ -117,19 +167,40 @@ class Director:
         for task in listed["items"]:
             if task["id"] not in self.asked:
                 self.asked.add(task["id"])
-                self.say(f"{task['subjectLabel']}  asks: {task['question']}")
+                key = task["subjectLabel"]
+                self._tell(key, f"asks you: {question(task['question'], key, MOST_ASKED)}", "you")
                 if not self.once:
-                    self.say(f"{task['subjectLabel']}  answer it at {self.client.url}/tasks/{task['id']}/")
+                    self._tell(key, f"answer it at {self.client.url}/tasks/{task['id']}/", "you")
             if self.once and task["id"] not in self.answered:
                 self._answer(task)
 
     def _answer(self, task: Mapping[str, Any]) -> None:
+        """Give the scenario's next answer if this is the question that it is for."""
         pull = next((each for each in self.pulls if each.key == task["subjectLabel"]), None)
-        if pull is None or not pull.answers:
+        if pull is None or not pull.answers or pull.answers[0].get("match", "") not in task["question"]:
             return
         answer = pull.answers[0]
         body = {"variables": answer["variables"], "seenHash": task["seenHash"]}
         if self.client.post(f"/api/v1/tasks/{task['id']}/complete", body) is not None:
             pull.answers.pop(0)
             self.answered.add(task["id"])
-            self.say(f"{pull.key}  answered: {answer['variables'].get('answer', answer['variables'])}")
+            said = answer["variables"].get("answer") or answer["variables"].get("resolution", "")
+            self._tell(pull.key, f"answered: {said}", "you")
+
+
+def pulls_of(script: Mapping[str, Any]) -> Iterable[Played]:
+    """The scenario's pull requests with the numbers that its repositories give them."""
+    numbers = {each["name"]: each.get("last_number", 0) for each in script["repositories"]}
+    for issue in script.get("issues", []):
+        numbers[issue["repo"]] += 1
+    for entry in script["pulls"]:
+        repository, submit = entry["repo"], entry.get("submit", {})
+        numbers[repository] += 1
+        yield Played(
+            key=f"{repository}#{numbers[repository]}",
+            title=entry["title"],
+            expect=entry["expect"],
+            answers=list(entry.get("answers", [])),
+            submit=submit,
+            lands=submit.get("autoMerge", True),
+        )

@@ -19,6 +19,7 @@ import yaml
 
 from factory_site.demo.client import Client
 from factory_site.demo.director import Director
+from factory_site.demo.telling import Paper
 from factory_site.serving.children import Child, Family, python
 from runs.contract.errors import Invalid, Permanent
 
@@ -30,6 +31,10 @@ SIMULATOR = ROOT / "fixtures" / "simulator"
 DEFAULT_SCENARIO = SIMULATOR / "demo.yaml"
 USUAL_PORT = 8090
 WORKERS = 2
+SECONDS_TO_LEAVE = 5.0  # for a worker in the middle of a run, and for the control plane
+PATIENCE = 4  # how much slower agents and people are when a person watches
+NEEDED = {"repo", "title", "expect"}  # of each pull request of a scenario
+OWN_PREFIX = "factory-demo-"
 # What makes waiting short: the forge is on this machine and asks for no restraint.
 HASTE = {"FACTORY_POLL_SECONDS": "2", "FACTORY_REVIEW_NUDGE_MINUTES": "1", "FACTORY_REAPER_SECONDS": "2"}
 
@@ -41,20 +46,62 @@ def say(text: str) -> None:
 
 
 def play(*, once: bool, scenario: Path, port: int, seconds: int) -> int:
-    """Play the scenario on a throw-away folder and return the exit code; nothing is left behind."""
-    script = yaml.safe_load(scenario.read_text(encoding="utf-8"))
+    """Play the scenario on a throw-away folder and return the exit code; nothing is left behind.
+
+    130 when `--once` was interrupted. Raises ``Invalid`` or ``Permanent`` with one line when it cannot begin.
+    """
+    script = _script(scenario)
+    _git_required()
     with ExitStack() as stack:
-        folder = Path(tempfile.mkdtemp(prefix="factory-demo-"))
+        folder = Path(tempfile.mkdtemp(prefix=OWN_PREFIX))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         port = port or _free_port()
-        forge = _start_simulator(stack, folder, scenario, port)
+        patience = 1 if once else PATIENCE
+        forge = _start_simulator(stack, folder, scenario, port, patience)
         environment = _environment(folder, forge, port)
         url = f"http://127.0.0.1:{port}"
-        director = Director(Client(url, folder / "home" / "admin.json"), script, once=once, seconds=seconds, say=say)
-        family = Family([_control_plane(environment, port), *_workers(environment, url, folder, scenario)], say)
-        say("Starting the control plane, two workers and a simulated GitHub (all on this machine, all thrown away)")
-        family.run(until=director.tick)
+        client = Client(url, folder / "home" / "admin.json")
+        director = Director(client, script, once=once, seconds=seconds, say=say, paper=Paper(wants_colour()))
+        workers = _workers(environment, url, folder, scenario, patience)
+        family = Family([_control_plane(environment, port), *workers], say)
+        say("Starting a control plane, two workers and a simulated GitHub: all on this machine, all thrown away.")
+        ended = family.run(until=director.tick)
+        if not director.finished and not director.is_late:
+            say("Stopped; nothing is left behind.")
+            return (ended or 130) if once else 0
         return director.result()
+
+
+def wants_colour() -> bool:
+    """Whether a person's terminal reads this, and the person did not say NO_COLOR."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def _script(scenario: Path) -> Mapping[str, Any]:
+    """The scenario as it stands in its file; what it may say is the simulated GitHub's to check."""
+    try:
+        script = yaml.safe_load(scenario.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise Invalid("scenario_invalid", f"{scenario}: {' '.join(str(error).split())}") from None
+    whole = isinstance(script, dict) and script.get("repositories") and script.get("pulls")
+    if not whole or not all(set(pull) >= NEEDED for pull in script["pulls"]):
+        raise Invalid(
+            "scenario_invalid", f"{scenario}: it needs repositories, and pulls with {', '.join(sorted(NEEDED))}"
+        )
+    return dict(script)
+
+
+def _git_required() -> None:
+    """Raise ``Invalid`` when this machine's git cannot serve repositories over HTTP."""
+    if shutil.which("git") is None:
+        raise Invalid("git_missing", "git is not installed; install it and start again: apt-get install git")
+    asked = subprocess.run(["git", "--exec-path"], capture_output=True, text=True, check=False)
+    if not (Path(asked.stdout.strip()) / "git-http-backend").exists():
+        raise Invalid(
+            "git_http_backend_missing",
+            "git http-backend is not installed, and the simulated GitHub serves its repositories with it; "
+            "install the git package of your distribution that has it (Debian: git; Fedora: git-daemon)",
+        )
 
 
 def _free_port() -> int:
@@ -70,7 +117,7 @@ def _free_port() -> int:
     raise Invalid("port_taken", "no port is free on 127.0.0.1")
 
 
-def _start_simulator(stack: ExitStack, folder: Path, scenario: Path, port: int) -> dict[str, Any]:
+def _start_simulator(stack: ExitStack, folder: Path, scenario: Path, port: int, patience: int) -> dict[str, Any]:
     """Start the simulated GitHub and return its addresses and tokens."""
     secret = folder / "hook-secret"
     secret.touch(mode=0o600)
@@ -84,17 +131,27 @@ def _start_simulator(stack: ExitStack, folder: Path, scenario: Path, port: int) 
         *("--dir", str(folder / "forge")),
         *("--hooks-url", f"http://127.0.0.1:{port}/hooks/github"),
         *("--hooks-secret-file", str(secret)),
+        *("--patience", str(patience)),
         *("--parent-fd", str(read_end)),
     )
-    process = subprocess.Popen(  # argv is this product's own
-        argv, cwd=ROOT, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, pass_fds=(read_end,), start_new_session=True
-    )
+    log = folder / "simulator.log"
+    with log.open("wb") as errors:
+        process = subprocess.Popen(  # argv is this product's own
+            argv,
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            stdin=subprocess.DEVNULL,
+            pass_fds=(read_end,),
+            start_new_session=True,
+        )
     os.close(read_end)
-    stack.callback(process.wait, 10)
-    stack.callback(process.terminate)
+    stack.callback(_end, process)
     line = process.stdout.readline() if process.stdout else b""
     if not line:
-        raise Permanent("simulator_failed", f"the simulated GitHub did not start (exit {process.wait()})")
+        told = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        reason = told[-1] if told else f"it ended with {process.wait()}"
+        raise Permanent("simulator_failed", f"the simulated GitHub cannot start: {reason}")
     addresses: dict[str, Any] = json.loads(line)
     return {**addresses, "hookSecret": secret.read_text(encoding="ascii")}
 
@@ -109,6 +166,7 @@ def _environment(folder: Path, forge: Mapping[str, Any], port: int) -> dict[str,
     return {
         **kept,
         **HASTE,
+        "PYTHONPATH": str(ROOT),
         "FACTORY_HOME": str(folder / "home"),
         "PORT": str(port),
         "GITHUB_API_URL": forge["apiUrl"],
@@ -119,29 +177,47 @@ def _environment(folder: Path, forge: Mapping[str, Any], port: int) -> dict[str,
     }
 
 
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the simulated GitHub; its closing is nothing that anybody waits long for."""
+    process.terminate()
+    try:
+        process.wait(SECONDS_TO_LEAVE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _leashed(*command: str) -> list[str]:
+    """An argv of manage.py that ends with the demo, even when the demo is killed."""
+    program = python(str(ROOT / "manage.py"), *command)
+    return python("-m", "factory_site.demo.leash", "{lifeline}", str(SECONDS_TO_LEAVE), *program)
+
+
 def _control_plane(environment: Mapping[str, str], port: int) -> Child:
-    argv = python(str(ROOT / "manage.py"), "serve", "--port", str(port))
-    return Child("control plane", argv, environment=environment, quiet=True, grace=15.0)
+    argv = _leashed("serve", "--port", str(port))
+    return Child("control plane", argv, environment=environment, quiet=True, grace=SECONDS_TO_LEAVE + 2)
 
 
-def _workers(environment: Mapping[str, str], url: str, folder: Path, scenario: Path) -> list[Child]:
+def _workers(environment: Mapping[str, str], url: str, folder: Path, scenario: Path, patience: int) -> list[Child]:
     """Workers that run the scripted agent for every run that leaves the adapter to them."""
-    agent = shlex.join([sys.executable, str(SIMULATOR / "agent.py"), str(scenario.resolve())])
+    agent = shlex.join([sys.executable, str(SIMULATOR / "agent.py"), str(scenario.resolve()), str(patience)])
+    credential = folder / "home" / "secrets" / "worker-local.json"
     return [
         Child(
             f"worker {number}",
-            python(
-                str(ROOT / "manage.py"),
+            _leashed(
                 "work",
                 *("--url", url),
-                *("--credential-file", str(folder / "home" / "secrets" / "worker-local.json")),
+                *("--credential-file", str(credential)),
                 *("--worker-home", str(folder / "workers" / str(number))),
                 *("--isolation", "none"),
+                *("--drain-timeout", "1"),
                 *("--command", agent),
             ),
             environment=environment,
             quiet=True,
-            needs=folder / "home" / "secrets" / "worker-local.json",
+            needs=credential,
+            grace=SECONDS_TO_LEAVE + 2,
         )
         for number in range(1, WORKERS + 1)
     ]
