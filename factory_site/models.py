@@ -61,3 +61,13 @@ class SignInFailure(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} from {self.address}"
+
+
+class DoctorReport(models.Model):
+    """How many anomalies the last evaluation found, for the frame of every page; one row."""
+
+    anomalies = models.PositiveIntegerField()
+    evaluated_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.anomalies} anomalies"

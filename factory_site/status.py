@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count
@@ -10,17 +10,15 @@ from django.db.models import Count
 from convergence.flow import FINAL_PULL_STATES
 from convergence.models import PullRequest
 from factory_site import __version__
+from factory_site.doctor.report import Level, findings
 from runs.clock import now as clock_now
-from runs.definitions.watch import definitions_fault
 from runs.flow import AT_REST
 from runs.flows.registry import flow_types
 from runs.humans.flow import TaskState
 from runs.models import HumanTask, Outbox, PeriodicTask, Run
 from runs.outbox.dispatch import PENDING, consumed_topics
-from runs.policy import policy_fault
 from workers.selectors.workers import worker_counts
 
-OVERDUE = timedelta(minutes=5)  # a look or a pass that is later than this is an anomaly
 MOST_COUNTED = 1000
 
 
@@ -46,28 +44,18 @@ def status_document() -> dict[str, Any]:
 
 
 def anomalies() -> list[dict[str, Any]]:
-    """What is wrong now, each with the words that mend it; empty when all is well."""
-    now = clock_now()
-    found: list[dict[str, Any]] = []
-    for flow in flow_types():
-        late = flow.model.objects.due(now - OVERDUE)[:MOST_COUNTED]
-        found += [
-            {"code": "flow_overdue", "subject": row.subject, "text": f"its look was due at {row.due_at:%H:%M:%S} UTC"}
-            for row in late
-        ]
-    found += [
-        {"code": "outbox_dead", "subject": row.stream, "text": f"{row.key}: {row.last_error}"}
-        for row in Outbox.objects.filter(dead_at__isnull=False).order_by("-id")[:50]
+    """What is wrong now, each with the command that mends it; empty when all is well. Notices are left out."""
+    return [
+        {
+            "code": each.code,
+            "subject": each.examples[0] if each.examples else "",
+            "text": each.text,
+            "count": each.count,
+            "mend": each.mend,
+        }
+        for each in findings()
+        if each.level is Level.ANOMALY
     ]
-    found += [
-        {"code": "pass_failing", "subject": row.name, "text": row.error}
-        for row in PeriodicTask.objects.exclude(error="")
-    ]
-    if policy_fault():
-        found.append({"code": "registry_invalid", "subject": "policy.yaml", "text": policy_fault()})
-    if definitions_fault():
-        found.append({"code": "registry_invalid", "subject": "definitions", "text": definitions_fault()})
-    return found
 
 
 def _oldest_due_seconds(now: datetime) -> float:

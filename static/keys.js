@@ -69,10 +69,13 @@ function cancel() {
   if (field) field.focus();
 }
 
+const trace = (wanted) => document.dispatchEvent(new CustomEvent("factory:trace", { detail: wanted }));
+
 const single = {
   "?": () => help.showModal(), "/": () => { const field = document.querySelector("[data-search]"); if (field) field.focus(); },
   j: () => move(1), k: () => move(-1), o: open, "[": () => tab(-1), "]": () => tab(1), t: absolute, a: answer, x: cancel,
   y: () => navigator.clipboard && navigator.clipboard.writeText(location.href),
+  e: () => trace("errors"), n: () => trace("next"), N: () => trace("previous"), f: () => trace("follow"),
   ".": () => document.dispatchEvent(new Event("factory:toggle-live")),
 };
 

@@ -232,6 +232,7 @@ const words = (text) => text.replace(/\s+/g, " ").replace(/\b(in|overdue|due,)? 
 
 function toggle() {
   wanted = !wanted;
+  body.dataset.liveWanted = wanted ? "on" : "off";
   const token = document.querySelector("input[name=csrfmiddlewaretoken]");
   fetch("/preferences/", {
     method: "POST", credentials: "same-origin", headers: { "HX-Request": "true", "X-CSRFToken": token ? token.value : "" },

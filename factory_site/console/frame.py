@@ -37,13 +37,15 @@ MOST_BANNERS = 2
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One entry of the navigation, the letter of its chord after `g`, and the name of its count."""
+    """One entry of the navigation: its group, the letter of its chord after `g`, the name and tone of its count."""
 
+    group: str
     name: str
     word: str
     address: str
     chord: str
     counts: str = ""
+    tone: str = "you"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +56,22 @@ class Banner:
     command: str
 
 
-WORK = (
-    Page("overview", "Overview", "/", "o"),
-    Page("tasks", "Tasks", "/tasks/", "t", "tasks"),
-    Page("pulls", "Pull requests", "/pull-requests/", "p"),
+PAGES = (
+    Page("Work", "overview", "Overview", "/", "o"),
+    Page("Work", "tasks", "Tasks", "/tasks/", "t", "tasks"),
+    Page("Work", "pulls", "Pull requests", "/pull-requests/", "p"),
+    Page("Machine", "runs", "Runs", "/runs/", "r", "runs", "idle"),
+    Page("Machine", "workers", "Workers", "/workers/", "w", "workers"),
+    Page("Set-up", "agents", "Agents", "/agents/", "a"),
+    Page("Watch", "doctor", "Doctor", "/doctor/", "h", "doctor"),
 )
+ON_PHONES = 4  # pages in the bar at the bottom; the menu holds the rest
 
 
 class Frame:
     """Read on first use, so that answers without a frame cost no query."""
 
-    pages = WORK
+    pages = PAGES
     version = __version__
     max_rounds = settings.FACTORY.max_rounds
     themes = Theme.choices
@@ -99,7 +106,27 @@ class Frame:
     @property
     def counts(self) -> dict[str, str]:
         """Counts beside the navigation; zero shows none."""
-        return {"tasks": capped(self.pulse.open_tasks)}
+        seen = self.pulse
+        return {
+            "tasks": capped(seen.open_tasks),
+            "runs": capped(seen.live_runs),
+            "workers": capped(seen.lost_or_blocked),
+            "doctor": capped(seen.anomalies),
+        }
+
+    @property
+    def groups(self) -> list[tuple[str, list[tuple[Page, str]]]]:
+        """The navigation: each group with its pages and their counts."""
+        found: dict[str, list[tuple[Page, str]]] = {}
+        counts = self.counts
+        for page in PAGES:
+            found.setdefault(page.group, []).append((page, counts.get(page.counts, "")))
+        return list(found.items())
+
+    @property
+    def thumb(self) -> list[tuple[Page, str]]:
+        """The bar at the bottom of a phone."""
+        return [(page, self.counts.get(page.counts, "")) for page in PAGES[:ON_PHONES]]
 
     @property
     def title_count(self) -> str:

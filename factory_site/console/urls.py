@@ -1,6 +1,6 @@
 """Addresses of the console's pages; an action is a POST to the address of its thing plus a verb."""
 
-from django.urls import path
+from django.urls import include, path
 
 from factory_site.console import frame, overview, pull, pulls, sign_in, tasks
 
@@ -17,4 +17,5 @@ urlpatterns = [
     path("pull-requests/<str:owner>/<str:name>/<int:number>/", pull.pull_detail),
     path("pull-requests/<str:owner>/<str:name>/<int:number>/look/", pull.look),
     path("pull-requests/<str:owner>/<str:name>/<int:number>/cancel/", pull.cancel),
+    path("", include("factory_site.console.fleet.urls")),
 ]

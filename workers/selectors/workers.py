@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from django.db.models import QuerySet
+
 LARGEST_PAGE = 200
 
 
@@ -53,29 +55,34 @@ def workers(*, limit: int = 50, before: int | None = None, node: str = "") -> li
         rows = rows.filter(pk__lt=before)
     if node:
         rows = rows.filter(node=node)
-    return _derived(rows[: min(limit, LARGEST_PAGE)])
+    return worker_rows(rows[: min(limit, LARGEST_PAGE)])
 
 
 def worker(worker_id: str) -> WorkerRow | None:
     """One worker by its id, or None."""
-    return next(iter(_derived(Worker.objects.filter(worker_id=worker_id))), None)
+    return next(iter(worker_rows(Worker.objects.filter(worker_id=worker_id))), None)
+
+
+def alive(rows: QuerySet[Worker]) -> QuerySet[Worker]:
+    """Those that are neither stopped nor lost."""
+    return rows.filter(stopped_at__isnull=True, last_seen_at__gt=now() - liveness())
 
 
 def live_workers() -> list[WorkerRow]:
     """Every worker that is neither stopped nor lost, newest first."""
-    seen_after = now() - liveness()
-    return _derived(Worker.objects.filter(stopped_at__isnull=True, last_seen_at__gt=seen_after).order_by("-id"))
+    return worker_rows(alive(Worker.objects.order_by("-id")))
 
 
 def worker_counts() -> dict[str, int]:
     """How many workers are idle, busy, draining, blocked; lost ones are those that have not yet been forgotten."""
     counts = {state.value: 0 for state in WorkerState if state is not WorkerState.STOPPED}
-    for row in _derived(Worker.objects.filter(stopped_at__isnull=True)):
+    for row in worker_rows(Worker.objects.filter(stopped_at__isnull=True)):
         counts[row.state.value] += 1
     return counts
 
 
-def _derived(rows: Iterable[Worker]) -> list[WorkerRow]:
+def worker_rows(rows: Iterable[Worker]) -> list[WorkerRow]:
+    """These workers with their states and attempts, in the order given; two queries."""
     at = now()
     found = list(rows)
     open_attempts = Attempt.objects.filter(

@@ -7,9 +7,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db.models import Exists, Subquery
+from django.db.models import Exists, Q, Subquery
 
-from runs.flow import RunState
+from factory_site.console.selectors.counted import Counted
+from factory_site.models import DoctorReport
+from runs.flow import LIVE, RunState
 from runs.humans.flow import TaskState
 from runs.models.human_task import HumanTask
 from runs.models.periodic import PeriodicTask
@@ -31,12 +33,16 @@ class Pulse:
     queued: bool
     live_workers: bool
     last_tick: datetime | None
+    live_runs: int
+    lost_or_blocked: int
+    anomalies: int
 
 
 def pulse(person: User, now: datetime) -> Pulse:
     """The frame's figures, in two reads by index."""
     alive = now - timedelta(seconds=settings.FACTORY.liveness_seconds)
-    has_queued, has_live, last_tick = (
+    here = Worker.objects.filter(stopped_at__isnull=True).order_by()
+    has_queued, has_live, last_tick, live_runs, lost_or_blocked, found = (
         User.objects.filter(pk=person.pk)
         .values_list(
             Exists(Run.objects.filter(state=RunState.QUEUED)),
@@ -44,6 +50,9 @@ def pulse(person: User, now: datetime) -> Pulse:
             Subquery(
                 PeriodicTask.objects.filter(started_at__isnull=False).order_by("-started_at").values("started_at")[:1]
             ),
+            Counted(Run.objects.filter(state__in=LIVE).order_by().values("id")[: COUNT_LIMIT + 1]),
+            Counted(here.filter(Q(last_seen_at__lte=alive) | ~Q(blocked_reason="")).values("id")[: COUNT_LIMIT + 1]),
+            Subquery(DoctorReport.objects.values("anomalies")[:1]),
         )
         .get()
     )
@@ -52,4 +61,7 @@ def pulse(person: User, now: datetime) -> Pulse:
         queued=has_queued,
         live_workers=has_live,
         last_tick=last_tick,
+        live_runs=live_runs,
+        lost_or_blocked=lost_or_blocked,
+        anomalies=found or 0,
     )

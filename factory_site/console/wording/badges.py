@@ -11,6 +11,7 @@ from merging.flow import MERGE_MACHINE
 from runs.flow import RUN_MACHINE
 from runs.humans.flow import TASK_MACHINE
 from runs.machine import Tone
+from workers.liveness import WorkerState
 
 if TYPE_CHECKING:
     from runs.machine import Machine
@@ -81,6 +82,14 @@ BADGES: dict[str, dict[str, Badge]] = {
         "blocked": Badge("⊘", "Blocked", Tone.BAD),
         "evicted": Badge("!", "Evicted", Tone.BAD),
         "abandoned": Badge("–", "Abandoned", Tone.OFF),
+    },
+    "worker": {
+        WorkerState.IDLE: Badge("○", "Idle", Tone.IDLE),
+        WorkerState.BUSY: Badge("◐", "Busy", Tone.MOVE),
+        WorkerState.DRAINING: Badge("→", "Draining", Tone.WAIT),
+        WorkerState.BLOCKED: Badge("!", "Blocked", Tone.YOU),
+        WorkerState.LOST: Badge("◷", "Lost", Tone.BAD),
+        WorkerState.STOPPED: Badge("–", "Stopped", Tone.OFF),
     },
     "verdict": {
         "ready": Badge("✓", "Ready", Tone.GOOD),

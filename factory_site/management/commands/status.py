@@ -35,6 +35,6 @@ class Command(ProductCommand):
         tasks = document["tasks"]
         self.stdout.write(f"tasks: {tasks['open']} open, {tasks['overdue']} overdue")
         for anomaly in document["anomalies"]:
-            self.stdout.write(f"! {anomaly['code']} {anomaly['subject']}: {anomaly['text']}")
+            self.stdout.write(f"! {anomaly['code']} {anomaly['subject']}: {anomaly['text']}\n  mend: {anomaly['mend']}")
         if not document["anomalies"]:
             self.stdout.write("no anomalies")

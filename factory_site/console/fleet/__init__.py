@@ -1,0 +1,1 @@
+"""Pages of the machine: runs, workers, agents and their prompts, and the doctor."""

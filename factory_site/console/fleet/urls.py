@@ -1,0 +1,18 @@
+"""Addresses of the pages of the machine; each is the address of the same thing in the API."""
+
+from django.urls import path
+
+from factory_site.console.fleet import agents, doctor, run, runs, workers
+
+urlpatterns = [
+    path("runs/", runs.run_list),
+    path("runs/<str:run_id>/", run.run_detail),
+    path("runs/<str:run_id>/trace/", run.run_trace),
+    path("runs/<str:run_id>/cancel/", run.cancel),
+    path("workers/", workers.worker_list),
+    path("workers/<str:worker_id>/", workers.worker_detail),
+    path("agents/", agents.agent_list),
+    path("agents/<str:ref>/", agents.agent_detail),
+    path("agents/<str:ref>/prompt/", agents.agent_prompt),
+    path("doctor/", doctor.doctor),
+]

@@ -1,0 +1,59 @@
+"""Workers: is there capacity, who is alive, and why a run is not placed."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from factory_site.console.doors import person, problem, region, show, signed_in, unchanged
+from factory_site.console.selectors import workers as read
+from runs.contract.errors import NotFound
+from runs.reading.detail import run_find
+from workers.liveness import WorkerState
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+POLL_SECONDS = 3
+
+
+@signed_in()
+def worker_list(request: HttpRequest) -> HttpResponse:
+    """Workers that are here or that have gone, and the placement of one run if it is asked for."""
+    tab = request.GET.get("tab", "here")
+    tab = tab if tab in read.TABS else "here"
+    live = region(request, "live", read.workers_version(person(request).pk), None if tab == "gone" else POLL_SECONDS)
+    same = unchanged(request, live)
+    if same is not None:
+        return same
+    rows = read.workers_gone() if tab == "gone" else read.workers_here()
+    context: dict[str, Any] = {
+        "here": "workers",
+        "tab": tab,
+        "tabs": read.TABS,
+        "rows": rows,
+        "counts": read.counted_states(rows),
+        "blocked_words": read.BLOCKED,
+    }
+    asked = request.GET.get("explain", "").strip()
+    status = HTTPStatus.OK
+    if asked:
+        try:
+            run = run_find(asked)
+            context |= {"explained": run, "placement": read.placement(run)}
+        except NotFound as error:
+            context["unreadable"], status = problem(error), HTTPStatus.NOT_FOUND
+    return show(request, "fleet/worker_list.html", context, live, status)
+
+
+@signed_in()
+def worker_detail(request: HttpRequest, worker_id: str) -> HttpResponse:
+    """One boot of a worker: its state, its offer, what it holds and what it did."""
+    found = read.worker_page(worker_id)
+    version = (read.workers_version(person(request).pk), found.row.state)
+    is_over = found.row.state in {WorkerState.STOPPED, WorkerState.LOST}
+    live = region(request, "live", version, None if is_over else POLL_SECONDS)
+    same = unchanged(request, live)
+    if same is not None:
+        return same
+    return show(request, "fleet/worker_detail.html", {"here": "workers", "found": found}, live)

@@ -1,0 +1,1 @@
+"""What is wrong with the whole system, and the command that mends it."""

@@ -1,0 +1,140 @@
+"""Checks of runs and attempts: what waits too long, what is held too long, what failed for good."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from factory_site.doctor.report import EXAMPLES, Finding
+from runs.flow import RunState
+from runs.models import Artifact, Attempt, AttemptPhase, Hold, Run
+from runs.queue.waiting import capacities, run_waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+SOON = timedelta(seconds=60)
+QUEUE_OLD = timedelta(minutes=30)
+HOLD_OLD = timedelta(hours=6)
+PREPARING = timedelta(minutes=15)
+OVERDUE = timedelta(seconds=30)
+DAY = timedelta(hours=24)
+MOST_COUNTED = 1_000
+SAMPLE = 50  # queued runs that are placed against every worker
+
+
+def queue_stuck(at: datetime) -> list[Finding]:
+    """Ready runs that nobody takes: no worker at all, none that fits, or none for half an hour."""
+    ready = list(
+        Run.objects.select_related("placement_class")
+        .filter(state=RunState.QUEUED, hold="", queued_at__lt=at - SOON)
+        .order_by("placement_class", "rank_at", "id")[:MOST_COUNTED]
+    )
+    if not ready:
+        return []
+    oldest = min(ready, key=lambda run: run.queued_at or at)
+    workers = capacities()
+    if not workers:
+        text = f"{_runs(len(ready))} and nothing can take {'it' if len(ready) == 1 else 'them'}"
+        return [Finding("no_workers", len(ready), oldest.queued_at, text, _ids(ready), "manage.py work")]
+    found = []
+    unplaced = [(run, run_waiting(run, workers)) for run in ready[:SAMPLE]]
+    lost = [(run, waiting) for run, waiting in unplaced if waiting and waiting.code == "unplaceable"]
+    if lost:
+        run, waiting = lost[0]
+        text = f"run {run.run_id} fits no worker: {waiting.text}"
+        ids = _ids([each for each, _ in lost])
+        found.append(Finding("unplaceable", len(lost), run.queued_at, text, ids, "manage.py work --label NAME=VALUE"))
+    if oldest.queued_at and at - oldest.queued_at > QUEUE_OLD:
+        text = f"run {oldest.run_id} has been ready since {oldest.queued_at:%H:%M:%S} UTC"
+        found.append(
+            Finding("queue_old", 1, oldest.queued_at, text, _ids([oldest]), "start another worker: manage.py work")
+        )
+    return found
+
+
+def holds_old(at: datetime) -> list[Finding]:
+    """Runs that wait for hours for another on the same thing."""
+    rows = list(
+        Run.objects.filter(state=RunState.QUEUED, hold=Hold.EXCLUSIVE, queued_at__lt=at - HOLD_OLD).order_by("id")[
+            :MOST_COUNTED
+        ]
+    )
+    if not rows:
+        return []
+    text = f"run {rows[0].run_id} waits for {rows[0].exclusive_key}"
+    return [
+        Finding("hold_old", len(rows), rows[0].queued_at, text, _ids(rows), "open the run that holds it and cancel it")
+    ]
+
+
+def attempts_stuck(at: datetime) -> list[Finding]:
+    """Attempts that should have been taken back, and those that prepare for too long."""
+    found = []
+    open_rows = Attempt.objects.select_related("run").filter(finished_at__isnull=True)
+    late = list(open_rows.filter(deadline_at__lt=at - OVERDUE).order_by("deadline_at")[:MOST_COUNTED])
+    late += [
+        row
+        for row in open_rows.filter(heartbeat_due_at__lt=at - OVERDUE).order_by("heartbeat_due_at")[:MOST_COUNTED]
+        if row.reap_not_before is None or row.reap_not_before < at - OVERDUE
+    ]
+    late = list({row.pk: row for row in late}.values())
+    if late:
+        text = f"{len(late)} {'attempt holds' if len(late) == 1 else 'attempts hold'} a lease that ended"
+        since = min(min(row.deadline_at, row.heartbeat_due_at) for row in late)
+        ids = _ids([row.run for row in late])
+        found.append(Finding("attempt_overdue", len(late), since, text, ids, "restart: manage.py serve"))
+    slow = list(
+        open_rows.filter(phase=AttemptPhase.LEASED, claimed_at__lt=at - PREPARING).order_by("claimed_at")[:MOST_COUNTED]
+    )
+    if slow:
+        first = slow[0]
+        text = f"run {first.run.run_id} has been preparing since {first.claimed_at:%H:%M:%S} UTC on {first.node}"
+        ids = _ids([row.run for row in slow])
+        found.append(
+            Finding(
+                "leased_not_started", len(slow), first.claimed_at, text, ids, f"look at {first.node}, or cancel the run"
+            )
+        )
+    return found
+
+
+def retries_exhausted(at: datetime) -> list[Finding]:
+    """Runs that failed for good in the last day by a fault of their surroundings."""
+    newest = Run.objects.filter(state=RunState.FAILED).order_by("-id")[:MOST_COUNTED]
+    rows = [run for run in newest if run.cause == "environment" and run.ended_at and run.ended_at > at - DAY]
+    if not rows:
+        return []
+    run = rows[0]
+    text = f"run {run.run_id} failed: {run.reason_code.replace('_', ' ')}, {run.environment_failures} times"
+    mend = "read its first error, then resubmit what it worked on"
+    return [Finding("retry_exhausted", len(rows), rows[-1].ended_at, text, _ids(rows), mend)]
+
+
+def artifacts_damaged(at: datetime) -> list[Finding]:
+    """Stored objects whose bytes are not what they were."""
+    del at
+    rows = list(Artifact.objects.filter(quarantined_at__isnull=False).order_by("-quarantined_at")[:MOST_COUNTED])
+    if not rows:
+        return []
+    names = tuple(row.sha256[:12] for row in rows[:EXAMPLES])
+    text = f"{len(rows)} stored {'object is' if len(rows) == 1 else 'objects are'} damaged and put aside"
+    mend = "bring the file back from a backup, or run again"
+    return [Finding("artifact_corrupt", len(rows), rows[-1].quarantined_at, text, names, mend)]
+
+
+def _runs(number: int) -> str:
+    return f"{number} run waits" if number == 1 else f"{number} runs wait"
+
+
+def _ids(runs: Sequence[Run]) -> tuple[str, ...]:
+    return tuple(run.run_id for run in runs[:EXAMPLES])
+
+
+CHECKS: tuple[Callable[[datetime], Sequence[Finding]], ...] = (
+    queue_stuck,
+    holds_old,
+    attempts_stuck,
+    retries_exhausted,
+    artifacts_damaged,
+)

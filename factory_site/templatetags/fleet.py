@@ -1,0 +1,114 @@
+"""Tags of the pages of the machine: ids of workers, hashes, seconds, reasons."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django import template
+from django.utils.html import escape, format_html
+from django.utils.timezone import localtime
+
+from factory_site.console.wording import words
+from factory_site.console.wording.reasons import reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from django.utils.safestring import SafeString
+
+register = template.Library()
+RUN = re.compile(r"run_[0-9A-Z]{26}", re.ASCII)
+WORKER = re.compile(r"[a-z0-9-]+\.[0-9TZ]{16}\.[0-9a-f]+", re.ASCII)
+SHOWN_CHARACTERS = 6
+FIRST_LINE = 120
+
+
+@register.filter
+def short_worker(worker_id: str) -> str:
+    """The node and the last part of a worker's id: what tells boots of one node apart."""
+    node, _, rest = worker_id.partition(".")
+    return f"{node}.…{rest[-SHOWN_CHARACTERS:]}" if len(rest) > SHOWN_CHARACTERS + 3 else worker_id
+
+
+@register.filter
+def short_hash(value: str) -> str:
+    """The first digits of a hash, without the name of its kind."""
+    return value.removeprefix("sha256:")[:7]
+
+
+@register.filter
+def seconds(value: float) -> str:
+    """A length of time in seconds as people read it."""
+    return words.duration(timedelta(seconds=value))
+
+
+@register.filter
+def usd(value: float | None) -> str:
+    """Dollars; unknown is not zero."""
+    return words.money(None if value is None else round(value * words.MICRO))
+
+
+@register.filter
+def reason(code: str) -> str:
+    """The sentence of a reason code."""
+    return reason_of(code).sentence
+
+
+@register.simple_tag
+def clock(at: datetime) -> SafeString:
+    """The time of day with seconds; the whole instant is its title."""
+    local = localtime(at)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', local.isoformat(), words.absolute(local), f"{local:%H:%M:%S}"
+    )
+
+
+@register.filter
+def first_line(text: str) -> str:
+    """The first line that says something, cut."""
+    line = next((each.strip() for each in text.splitlines() if each.strip()), "no output")
+    return line if len(line) <= FIRST_LINE else f"{line[:FIRST_LINE]}…"
+
+
+@register.filter
+def labels_of(offer: Mapping[str, Any]) -> str:
+    """The labels of an offer."""
+    return ", ".join(f"{name}={value}" for name, value in sorted((offer.get("labels") or {}).items())) or "none"
+
+
+@register.filter
+def repositories_of(names: Sequence[str] | None) -> str:
+    """The repositories of an offer; `*` stands for all."""
+    if not names:
+        return "none"
+    return "every repository" if "*" in names else ", ".join(names)
+
+
+@register.filter
+def skew(milliseconds: int) -> str:
+    """How far a clock is off, and in which direction."""
+    away = words.duration(timedelta(milliseconds=abs(milliseconds)))
+    return "right to the second" if abs(milliseconds) < 1000 else f"{away} {'ahead' if milliseconds > 0 else 'behind'}"  # noqa: PLR2004 - a second
+
+
+@register.filter
+def by_key(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Each key of a document with its value as text."""
+    return [
+        (name, value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False))
+        for name, value in sorted(document.items())
+    ]
+
+
+@register.filter
+def example(name: str) -> SafeString:
+    """The name of an example, a link where it has a page."""
+    if RUN.fullmatch(name):
+        return format_html('<a href="/runs/{0}/">{1}</a>', name, words.short_id(name, SHOWN_CHARACTERS))
+    if WORKER.fullmatch(name):
+        return format_html('<a href="/workers/{0}/">{1}</a>', name, short_worker(name))
+    return escape(name)
