@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count
 
@@ -18,6 +17,9 @@ from runs.humans.flow import TaskState
 from runs.models import HumanTask, Outbox, PeriodicTask, Run
 from runs.outbox.dispatch import PENDING, consumed_topics
 from workers.selectors.workers import worker_counts
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 MOST_COUNTED = 1000
 

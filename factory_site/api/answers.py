@@ -216,11 +216,13 @@ class OpenTasks(Wire):
 
 
 class Anomaly(Wire):
-    """Something that is wrong now."""
+    """Something that is wrong now, and the command that mends it."""
 
     code: str
     subject: str
     text: str
+    count: int
+    mend: str
 
 
 class StatusAnswer(Wire):

@@ -24,7 +24,6 @@ from factory_site.console.submissions import Done, new_submission, submit_once
 from factory_site.console.wording.reasons import reason_of
 from runs.contract.errors import FactoryError, Invalid, Refused
 from runs.flow import RUN_MACHINE, RunState
-from runs.models import Run
 from runs.models.user import Role
 from runs.queue.cancel import run_cancel
 from runs.reading.detail import run_detail as run_document
@@ -32,6 +31,8 @@ from runs.reading.detail import run_find
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
+
+    from runs.models import Run
 
 POLL_SECONDS = 2
 LARGEST_SEQ = 2**62

@@ -97,11 +97,8 @@ def agent_rows() -> list[AgentRow]:
 
 def _live_since(prompts: Sequence[Prompt]) -> dict[str, datetime]:
     live = {prompt.name: prompt.current_hash for prompt in prompts}
-    found: dict[str, datetime] = {}
-    for name, content_hash, at in PromptVersion.objects.order_by("id").values_list("prompt_id", "hash", "at"):
-        if live.get(name) == content_hash:
-            found[name] = at
-    return found
+    versions = PromptVersion.objects.filter(prompt__in=live).order_by("id").values_list("prompt_id", "hash", "at")
+    return {name: at for name, content_hash, at in versions if live.get(name) == content_hash}
 
 
 def _figures(refs: Sequence[str]) -> dict[str, Figures]:
@@ -112,11 +109,8 @@ def _figures(refs: Sequence[str]) -> dict[str, Figures]:
         .order_by("-finished_at")
         .values_list("agent_ref", "run_id", "outcome", "started_at", "finished_at", "pk")[:SAMPLE]
     )
-    costs = dict(
-        Usage.objects.filter(attempt__in=[row[5] for row in attempts], cost_micro_usd__isnull=False).values_list(
-            "attempt_id", "cost_micro_usd"
-        )
-    )
+    used = Usage.objects.filter(attempt__in=[row[5] for row in attempts]).values_list("attempt_id", "cost_micro_usd")
+    costs = {attempt: cost for attempt, cost in used if cost is not None}
     found = {}
     for ref in refs:
         own = [row for row in attempts if row[0] == ref]

@@ -9,4 +9,4 @@ class Counted(Subquery):
     """How many rows a sliced query has, as one column of another query."""
 
     template = "(SELECT count(*) FROM (%(subquery)s) AS counted)"
-    output_field = IntegerField()  # type: ignore[assignment]  # Django reads it as an attribute
+    output_field = IntegerField()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import F, Subquery
 
-from convergence.models import PullRequest
 from factory_site.console.selectors.counted import Counted
 from factory_site.console.selectors.pull import pull_by_subject
 from factory_site.console.wording.reasons import Reason, reason_of
@@ -22,6 +21,8 @@ from workers.selectors.workers import alive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from convergence.models import PullRequest
 
 PAGE = 50
 COUNT_LIMIT = 1_000

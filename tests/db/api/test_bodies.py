@@ -85,7 +85,7 @@ def test_a_nul_deep_in_an_answer_is_named(operator, world):
     assert HumanTask.objects.get(pk=world.task.pk).state == "open"
 
 
-@pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/v2/runs", "/hooks/nothing", "/artifacts/abc", "/api/"])
+@pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/v2/runs", "/hooks/nothing", "/artifacts/abc/def", "/api/"])
 @pytest.mark.parametrize("method", ["get", "post", "delete"])
 def test_an_unknown_path_of_programs_is_told_in_their_shape(path, method):
     assert error(getattr(Client(enforce_csrf_checks=True), method)(path), 404)["code"] == "not_found"

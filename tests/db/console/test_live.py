@@ -84,7 +84,7 @@ def test_an_ended_pull_request_polls_no_more(operator, world):
 
 def test_the_pulse_counts_what_is_open_and_rests_in_between(operator, world):
     first = operator.get("/pulse/")
-    assert first.json()["counts"] == {"tasks": "2"}
+    assert first.json()["counts"] == {"tasks": "2", "runs": "", "workers": "", "doctor": ""}
     assert operator.get("/pulse/", **{"If-None-Match": first["ETag"]}).status_code == HTTPStatus.NOT_MODIFIED
     task_withdraw(world.task, reason="it was merged", now=now())
     assert operator.get("/pulse/", **{"If-None-Match": first["ETag"]}).json()["title"] == "1"
