@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import rings
+from tests import rings, struck
 
 RINGS = ("unit", "db", "race", "process", "browser")
 HERE = Path(__file__).parent
@@ -37,3 +37,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(ring)
         if ring == "browser" and rings.chromium() is None:
             item.add_marker(pytest.mark.skip(reason="no Chromium is on PATH"))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand the counts of a helper process to its parent; fail a whole run in which a fault never struck."""
+    config = session.config
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["struck"] = dict(struck.counts())
+    elif session.exitstatus == 0 and struck.is_whole_run(config) and struck.never():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object) -> None:
+    struck.note(getattr(node, "workeroutput", {}).get("struck", {}))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if not any(struck.counts().values()):
+        return
+    terminalreporter.section("faults of the simulated GitHub that struck")
+    for line in struck.lines():
+        terminalreporter.write_line(line)
+    if struck.is_whole_run(config) and struck.never():
+        terminalreporter.write_line(f"never struck: {', '.join(struck.never())}", red=True)

@@ -16,10 +16,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import psutil
 import requests
 
+from tests import struck
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 PROJECT = Path(__file__).resolve().parents[2]
 AGENT = PROJECT / "fixtures" / "simulator" / "agent.py"
@@ -80,9 +83,9 @@ class Process:
             self.popen.wait(seconds)
         except subprocess.TimeoutExpired:
             self.kill_group()
-        self._file.close()
-        if self.popen.stdout is not None:
-            self.popen.stdout.close()
+        for stream in (self._file, self.popen.stdout):
+            if stream is not None:
+                stream.close()
         return self.popen.returncode
 
     def kill_group(self) -> None:
@@ -90,6 +93,23 @@ class Process:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self.popen.wait(10)
+
+    def tree(self) -> list[psutil.Process]:
+        """This process and everything below it, whatever group it moved to; the oldest first."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            own = psutil.Process(self.pid)
+            return [own, *own.children(recursive=True)]
+        return []
+
+    def kill_tree(self) -> None:
+        """SIGKILL to this process and everything below it at once, as a power failure of its machine would."""
+        family = self.tree()
+        for signalled in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, so that none tidies up after another
+            for one in family:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    one.send_signal(signalled)
+        self.popen.wait(10)
+        psutil.wait_procs(family, timeout=10)
 
 
 class System:
@@ -117,9 +137,11 @@ class System:
         return self
 
     def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(requests.RequestException):
+            for fault in self.simulator("faults")["faults"]:
+                struck.note({fault["name"]: fault["struck"]})
         for process in reversed(self.processes):
-            if process.popen.poll() is None:
-                process.end()
+            process.end()
 
     def environment(self, **more: str) -> dict[str, str]:
         """What every process of the product sees: nothing of the caller's settings."""
@@ -155,10 +177,10 @@ class System:
             check=False,
         )
 
-    def serve(self) -> Process:
-        """Start the control plane and wait until it answers."""
-        argv = [sys.executable, "-u", "manage.py", "serve", "--port", str(self.port)]
-        process = self._start("serve", argv, self.environment())
+    def serve(self, *, wrap: Sequence[str] = (), **more: str) -> Process:
+        """Start the control plane, below the command ``wrap`` if one is given, and wait until it answers."""
+        argv = [*wrap, sys.executable, "-u", "manage.py", "serve", "--port", str(self.port)]
+        process = self._start("serve", argv, self.environment(**more))
         wait_for("answer of /health", self._healthy)
         return process
 
@@ -167,13 +189,13 @@ class System:
             return requests.get(f"{self.url}/health", timeout=5).ok
         return False
 
-    def work(self, number: int = 1, *flags: str) -> Process:
+    def work(self, number: int = 1, *flags: str, wrap: Sequence[str] = (), **more: str) -> Process:
         """Start a worker that runs the scripted agent for every run that leaves the adapter to it."""
         agent = shlex.join([sys.executable, str(AGENT), str(self.scenario)])
-        argv = [sys.executable, "-u", "manage.py", "work", "--url", self.url]
+        argv = [*wrap, sys.executable, "-u", "manage.py", "work", "--url", self.url]
         argv += ["--credential-file", str(self.home / "secrets" / "worker-local.json")]
         argv += ["--worker-home", str(self.folder / f"worker-{number}"), "--isolation", "none"]
-        return self._start(f"worker-{number}", [*argv, "--command", agent, *flags], self.environment())
+        return self._start(f"worker-{number}", [*argv, "--command", agent, *flags], self.environment(**more))
 
     @property
     def token(self) -> str:
@@ -217,6 +239,14 @@ class System:
         )
         assert answer.ok, f"{path}: {answer.status_code} {answer.text}"
         return answer.json()
+
+    def fault(self, name: str, **facts: Any) -> None:
+        """Ask the simulated GitHub for a fault by its name."""
+        self.simulator("faults", {"name": name, **facts})
+
+    def fault_struck(self, name: str) -> int:
+        """How often the faults of this name have struck."""
+        return sum(fault["struck"] for fault in self.simulator("faults")["faults"] if fault["name"] == name)
 
     def git(self, *argv: str, cwd: Path | None = None) -> str:
         """Run git against the simulated GitHub, with its token given in a header alone."""

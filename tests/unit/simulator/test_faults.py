@@ -55,6 +55,20 @@ def test_a_broken_connection_before_and_after_the_effect(
         sim.verbs.expect_comment(pull)
 
 
+def test_a_proxy_answers_in_place_of_github_after_the_effect(sim: Simulator, client: Client, pull: Any) -> None:
+    sim.faults.garble_next("comment")
+    with pytest.raises(requests.JSONDecodeError):
+        client.rest("POST", COMMENT, {"body": "Hello."})
+    sim.verbs.expect_comment(pull, "Hello.")
+
+
+def test_an_answer_breaks_off_in_the_middle_of_its_body(sim: Simulator, client: Client, pull: Any) -> None:
+    sim.faults.shorten_next("comment")
+    with pytest.raises(requests.exceptions.ChunkedEncodingError):
+        client.rest("POST", COMMENT, {"body": "Hello."})
+    sim.verbs.expect_comment(pull, "Hello.")
+
+
 def test_a_held_answer_comes_after_the_effect_and_only_when_it_is_released(
     sim: Simulator, client: Client, pull: Any
 ) -> None:
