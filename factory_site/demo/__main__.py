@@ -10,14 +10,19 @@ from factory_site.demo.stage import DEFAULT_SCENARIO, play
 from runs.contract.errors import FactoryError
 
 
+def parser() -> argparse.ArgumentParser:
+    """The flags of the demo."""
+    flags = argparse.ArgumentParser(prog="manage.py demo", description="The whole system offline, on throw-away data.")
+    flags.add_argument("--once", action="store_true", help="answer by itself, run to the end, print a summary, exit")
+    flags.add_argument("--scenario", type=Path, default=DEFAULT_SCENARIO, help=argparse.SUPPRESS)
+    flags.add_argument("--port", type=int, default=0, help="port of the console (default: 8090, else any free one)")
+    flags.add_argument("--timeout", type=int, default=300, help="seconds after which --once gives up (default 300)")
+    return flags
+
+
 def main(argv: list[str]) -> int:
     """Play the demo; the exit code of `--once` says whether every pull request ended as the scenario says."""
-    parser = argparse.ArgumentParser(prog="manage.py demo", description="The whole system offline, on throw-away data.")
-    parser.add_argument("--once", action="store_true", help="answer by itself, run to the end, print a summary, exit")
-    parser.add_argument("--scenario", type=Path, default=DEFAULT_SCENARIO, help=argparse.SUPPRESS)
-    parser.add_argument("--port", type=int, default=0, help="port of the console (default: 8090, else any free one)")
-    parser.add_argument("--timeout", type=int, default=300, help="seconds after which --once gives up (default 300)")
-    options = parser.parse_args(argv)
+    options = parser().parse_args(argv)
     try:
         return play(once=options.once, scenario=options.scenario, port=options.port, seconds=options.timeout)
     except KeyboardInterrupt:  # before the children are started; afterwards the signal ends them in order

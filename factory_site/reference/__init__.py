@@ -1,0 +1,1 @@
+"""Tables of docs/reference.md, made from the code itself: commands, routes, periodic passes, policy."""
