@@ -30,7 +30,7 @@ INSTALLED_APPS = [
     "convergence",
     "workers",
     "runs",
-    "django.contrib.admin",
+    "factory_site.admin_app.FactoryAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -2,7 +2,6 @@
 
 from django.contrib import admin
 from django.urls import include, path, re_path
-from django.views.generic import RedirectView
 
 from factory_site.api import api
 from factory_site.api.abandon import abandon
@@ -12,7 +11,6 @@ from runs.intake.views import github_hook
 urlpatterns = [
     path("hooks/github", github_hook),
     path("hooks/abandon", abandon),
-    path("admin/login/", RedirectView.as_view(url="/login/", query_string=True)),  # one door for everybody
     path("admin/", admin.site.urls),
     path("", include("factory_site.console.urls")),
     path("", include("workers.urls")),

@@ -6,59 +6,38 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 
+from runs.window import WindowInline, WindowRows
 from workers.models import Credential, CredentialToken, Worker
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
-    Rows = admin.ModelAdmin[Any]
-    Inline = admin.TabularInline[Any, Any]
-else:
-    Rows = admin.ModelAdmin
-    Inline = admin.TabularInline
 
-
-class Window:
-    """No add, change or delete; rows are written by services alone."""
-
-    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        """Nobody adds rows here."""
-        del request, obj
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        """Nobody changes rows here."""
-        del request, obj
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        """Nobody removes rows here."""
-        del request, obj
-        return False
-
-
-class TokenInline(Window, Inline):
+class TokenInline(WindowInline):
     """The tokens of a node, without their hashes."""
 
     model = CredentialToken
     exclude = ("token_hash",)
-    extra = 0
+
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> Any:
+        """Show no secret, not even its hash."""
+        del request, obj
+        return [field.name for field in self.opts.fields if field.name != "token_hash"]
 
 
 @admin.register(Credential)
-class CredentialAdmin(Window, Rows):
+class CredentialAdmin(WindowRows):
     """Nodes and what they may claim."""
 
     list_display = ("node", "adapters", "workspace_kinds", "repositories", "adapter_override", "created_at")
-    search_fields = ("node",)
+    search_fields = ("node__startswith",)
     inlines = (TokenInline,)
 
 
 @admin.register(Worker)
-class WorkerAdmin(Window, Rows):
+class WorkerAdmin(WindowRows):
     """Boots of workers, newest first."""
 
     list_display = ("worker_id", "node", "host", "pool", "slot", "version", "last_seen_at", "draining", "stopped_at")
     list_filter = ("node", "pool", "draining")
-    search_fields = ("worker_id", "host")
-    show_full_result_count = False
+    search_fields = ("worker_id__startswith", "host__exact")

@@ -131,7 +131,7 @@ def test_the_clock_of_a_worker_is_only_shown():
 
 def test_the_admin_window_shows_rows_and_changes_none(worker):
     worker.hello()
-    UserFactory(username="root", is_staff=True, is_superuser=True)
+    UserFactory(username="root", role="admin")
     client = Client()
     client.force_login(UserFactory._meta.model.objects.get(username="root"))
     for name in ("worker", "credential"):
