@@ -83,10 +83,14 @@ class Process:
             self.popen.wait(seconds)
         except subprocess.TimeoutExpired:
             self.kill_group()
-        for stream in (self._file, self.popen.stdout):
-            if stream is not None:
-                stream.close()
-        return self.popen.returncode
+        self.close()
+        return int(self.popen.returncode)
+
+    def close(self) -> None:
+        """Close what this side holds of a process that has ended."""
+        self._file.close()
+        if self.popen.stdout is not None:
+            self.popen.stdout.close()
 
     def kill_group(self) -> None:
         """SIGKILL to the whole group, as a power failure of this part would end it."""
@@ -141,7 +145,9 @@ class System:
             for fault in self.simulator("faults")["faults"]:
                 struck.note({fault["name"]: fault["struck"]})
         for process in reversed(self.processes):
-            process.end()
+            if process.popen.poll() is None:
+                process.end()
+            process.close()
 
     def environment(self, **more: str) -> dict[str, str]:
         """What every process of the product sees: nothing of the caller's settings."""
@@ -181,6 +187,13 @@ class System:
         """Start the control plane, below the command ``wrap`` if one is given, and wait until it answers."""
         argv = [*wrap, sys.executable, "-u", "manage.py", "serve", "--port", str(self.port)]
         process = self._start("serve", argv, self.environment(**more))
+        wait_for("answer of /health", self._healthy)
+        return process
+
+    def up(self, *flags: str) -> Process:
+        """Start `up` and wait until it answers."""
+        argv = [sys.executable, "-u", "manage.py", "up", "--port", str(self.port), *flags]
+        process = self._start("up", argv, self.environment())
         wait_for("answer of /health", self._healthy)
         return process
 
