@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.db.models import Q
@@ -14,6 +14,8 @@ from runs.flows.registry import flow_types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from django.db.models import QuerySet
 
     from runs.models.flow_row import FlowRow
 
@@ -31,13 +33,33 @@ def pulls_listed(*, states: Iterable[str] = (), repository: str = "", cursor: st
         owner, _, name = repository.partition("/")
         rows = rows.filter(repository__owner__iexact=owner, repository__name__iexact=name)
     if cursor:
-        at, key = _cursor(cursor)
-        rows = rows.filter(Q(updated_at__lt=at) | Q(updated_at=at, pk__lt=key))
+        rows = pulls_after(rows, cursor)
     size = max(1, min(limit, LARGEST_PAGE))
     found = list(rows[: size + 1])
     shown = found[:size]
     last = shown[-1] if len(found) > size else None
-    return PullPage(items=pull_rows(shown), next_cursor=f"{last.updated_at.isoformat()}|{last.pk}" if last else "")
+    return PullPage(items=pull_rows(shown), next_cursor=pull_cursor(last) if last else "")
+
+
+def pull_cursor(pull: PullRequest) -> str:
+    """The position behind a pull request in a list that shows the newest change first."""
+    return f"{pull.updated_at.astimezone(UTC).isoformat()}|{pull.pk}"
+
+
+def pulls_after(rows: QuerySet[PullRequest], cursor: str) -> QuerySet[PullRequest]:
+    """The rows behind a position; raises ``Invalid`` invalid_field for one that no list gave."""
+    written, _, key = cursor.partition("|")
+    try:
+        at, number = datetime.fromisoformat(written), int(key)
+    except ValueError:
+        raise _no_cursor() from None
+    if at.utcoffset() != timedelta():  # only an instant in UTC is one that a list gives
+        raise _no_cursor()
+    return rows.filter(Q(updated_at__lt=at) | Q(updated_at=at, pk__lt=number))
+
+
+def _no_cursor() -> Invalid:
+    return Invalid("invalid_field", "That position is not one of this list.", details={"field": "cursor"})
 
 
 def pull_rows(pulls: Sequence[PullRequest]) -> list[PullRow]:
@@ -87,11 +109,3 @@ def flows_driving(subjects: Sequence[str]) -> Mapping[str, FlowRow]:
 
 def _rank(row: FlowRow) -> tuple[int, bool, datetime]:
     return row.generation, not row.is_terminal, row.ended_at or row.entered_at
-
-
-def _cursor(text: str) -> tuple[datetime, int]:
-    at, _, key = text.partition("|")
-    try:
-        return datetime.fromisoformat(at), int(key)
-    except ValueError:
-        raise Invalid("invalid_field", "cursor: use the nextCursor of a page.", details={"field": "cursor"}) from None

@@ -17,6 +17,7 @@ from factory_site.console.selectors.pull import generation_of, pull_address
 from factory_site.console.submissions import Done, new_submission, submit_once
 from factory_site.console.wording.badges import BADGES
 from runs.contract.errors import FactoryError, Invalid, NotFound, Refused
+from runs.contract.numbers import whole_number
 from runs.models.user import Role
 
 if TYPE_CHECKING:
@@ -61,9 +62,10 @@ def _submit(request: HttpRequest) -> Done:
 def _rounds(typed: str) -> int | None:
     if not typed:
         return None
-    if not typed.lstrip("-").isdigit():
-        raise Invalid("invalid_field", f"Maximum rounds is a whole number from 1 to 100. You typed {typed}.")
-    return int(typed)
+    number = whole_number(typed.removeprefix("-"))
+    if number is None:
+        raise Invalid("invalid_field", f"Maximum rounds is a whole number from 1 to 100. You typed {typed[:80]}.")
+    return -number if typed.startswith("-") else number
 
 
 def _refuse_outdated(reference: str, seen: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from runs.contract.errors import Invalid
@@ -69,7 +70,8 @@ def _fault(field: Mapping[str, Any], value: Any) -> str:
 def _number_fault(field: Mapping[str, Any], value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "wrong_kind"
-    if field.get("integer") and not isinstance(value, int):
+    is_no_number = isinstance(value, float) and not math.isfinite(value)
+    if is_no_number or (field.get("integer") and not isinstance(value, int)):
         return "wrong_kind"
     low, high = field.get("minimum", value), field.get("maximum", value)
     return "" if low <= value <= high else "out_of_range"

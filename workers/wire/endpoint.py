@@ -21,6 +21,7 @@ from runs.clock import now
 from runs.contract.canonical import parse_strict
 from runs.contract.errors import FactoryError, Invalid, NotFound, Refused, Transient
 from runs.contract.ids import WORKER_PATTERN
+from runs.contract.numbers import whole_number
 from runs.contract.wire import BODY_LIMITS, PROTOCOL_VERSION, check_request
 from workers.models import CredentialToken
 from workers.selectors import TokenState, token_state
@@ -153,10 +154,10 @@ def _document(request: HttpRequest, name: str, *, versioned: bool) -> Any:
 
 def _bounded(request: HttpRequest, limit: int) -> bytes:
     """The body, read only if its stated length is within the limit."""
-    length = request.headers.get("Content-Length") or "0"
-    if not length.isdecimal() or int(length) > limit:
-        raise Invalid("too_large", f"the body has {length} bytes, the limit is {limit}", details={"limit": limit})
-    return request.read(int(length))
+    length = whole_number(request.headers.get("Content-Length") or "0")
+    if length is None or length > limit:
+        raise Invalid("too_large", f"the body is longer than the limit of {limit} bytes", details={"limit": limit})
+    return request.read(length)
 
 
 def _version_check(document: Any) -> None:

@@ -8,6 +8,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 
 from runs.artifacts import artifact_bytes
 from runs.contract.errors import NotFound
+from runs.contract.numbers import whole_number
 from runs.models import Artifact, DocumentKind
 from runs.queue.documents import document_for, input_artifact_allowed
 from workers.wire.endpoint import endpoint
@@ -32,9 +33,9 @@ def document(request: HttpRequest, caller: Caller, hex_digits: str) -> HttpRespo
 @endpoint("GET")
 def artifact(request: HttpRequest, caller: Caller, hex_digits: str) -> HttpResponseBase:
     """The bytes of an artifact that the attempt's spec declares as an input, hashed before the first one is sent."""
-    run_id, number = request.GET.get("runId", ""), request.GET.get("attempt", "")
-    allowed = number.isdecimal() and input_artifact_allowed(
-        caller.node, hex_digits, run_id=run_id, attempt_number=int(number)
+    run_id, number = request.GET.get("runId", ""), whole_number(request.GET.get("attempt", ""))
+    allowed = number is not None and input_artifact_allowed(
+        caller.node, hex_digits, run_id=run_id, attempt_number=number
     )
     found = Artifact.objects.filter(sha256=hex_digits).first() if allowed else None
     if found is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runs.artifacts import artifact_upload
 from runs.contract.canonical import HASH_PREFIX
 from runs.contract.errors import Invalid
+from runs.contract.numbers import whole_number
 from runs.queue.attempts.fence import Presented
 from workers.wire import limits
 from workers.wire.answers import answer
@@ -48,17 +49,18 @@ def upload(request: HttpRequest, caller: Caller) -> HttpResponseBase:
 
 def _length(request: HttpRequest) -> int:
     text = request.headers.get("Content-Length", "")
-    if not text.isdecimal() or request.headers.get("Transfer-Encoding"):
+    length = whole_number(text)
+    if length is None or request.headers.get("Transfer-Encoding"):
         raise Invalid("length_required", "an upload states its Content-Length and is not chunked")
-    return int(text)
+    return length
 
 
 def _presented(request: HttpRequest, caller: Caller) -> Presented:
-    attempt = request.headers.get("X-Attempt", "")
+    attempt = whole_number(request.headers.get("X-Attempt", ""))
     run_id, token = request.headers.get("X-Run-Id", ""), request.headers.get("X-Fencing-Token", "")
-    if not run_id or not attempt.isdecimal() or not token.isdecimal():
+    if not run_id or attempt is None or whole_number(token) is None:
         raise Invalid("malformed", "an upload states X-Run-Id, X-Attempt and X-Fencing-Token")
-    return Presented(run_id, int(attempt), token, caller.worker_id, caller.node)
+    return Presented(run_id, attempt, token, caller.worker_id, caller.node)
 
 
 def _claimed_hash(request: HttpRequest) -> str:

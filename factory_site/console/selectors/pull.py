@@ -23,6 +23,7 @@ from convergence.models import (
 from convergence.selectors.lookup import pull_named
 from factory_site.console.wording.texts import TIMER_EFFECTS
 from merging.models import MergeAttempt, MergeFlow
+from runs.contract.numbers import whole_number
 from runs.flows.registry import Waiting, driving
 from runs.models.run import Run
 from runs.models.transition import TransitionLog
@@ -244,10 +245,8 @@ def pull_by_subject(subjects: Sequence[str]) -> dict[str, PullRequest]:
 
 def _parts(subject: str) -> tuple[int, int] | None:
     kind, _, rest = subject.partition(":")
-    repository, _, number = rest.partition(":")
-    return (
-        (int(repository), int(number)) if kind == "pull-request" and repository.isdigit() and number.isdigit() else None
-    )
+    repository, number = (whole_number(part) for part in rest.partition(":")[::2])
+    return (repository, number) if kind == "pull-request" and repository and number else None
 
 
 def pull_address(pull: PullRequest) -> str:

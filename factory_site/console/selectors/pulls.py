@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from django.db.models import Q, Subquery
+from django.db.models import Subquery
 
 from convergence.flow import FINAL_PULL_STATES, PullState
 from convergence.models import ConvergenceFlow, Escalation, EscalationState, PullRequest
+from convergence.selectors.lists import pull_cursor, pulls_after
 from factory_site.console.wording.texts import PULL_REASONS, TIMER_EFFECTS
 from merging.models import MergeFlow
 from runs.contract.errors import Invalid
 from runs.models.transition import TransitionLog
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from collections.abc import Mapping, Sequence
 
     from django.db.models import QuerySet
@@ -93,7 +94,7 @@ def pull_filter(asked: Mapping[str, str]) -> PullFilter:
     if found.state and found.state not in TABS[found.tab][1]:
         raise _unknown("state", found.state, [state.value for state in TABS[found.tab][1]])
     if found.before:
-        _cursor(found.before)
+        pulls_after(PullRequest.objects.all(), found.before)
     return found
 
 
@@ -133,20 +134,11 @@ def pull_list(wanted: PullFilter) -> PullList:
     if wanted.author:
         found = found.filter(author__iexact=wanted.author)
     if wanted.before:
-        at, key = _cursor(wanted.before)
-        found = found.filter(Q(updated_at__lt=at) | Q(updated_at=at, pk__lt=key))
+        found = pulls_after(found, wanted.before)
     pulls = list(found.order_by("-updated_at", "-pk")[: PAGE + 1])
     shown, has_more = pulls[:PAGE], len(pulls) > PAGE
-    older = f"{shown[-1].updated_at.isoformat()}_{shown[-1].pk}" if has_more else ""
+    older = pull_cursor(shown[-1]) if has_more else ""
     return PullList(_rows(shown), older)
-
-
-def _cursor(text: str) -> tuple[datetime, int]:
-    try:
-        at, _, key = text.rpartition("_")
-        return datetime.fromisoformat(at.replace(" ", "+")), int(key)
-    except ValueError:
-        raise Invalid("bad_cursor", "That position is not one of this list.") from None
 
 
 def _rows(pulls: Sequence[PullRequest]) -> list[PullRow]:

@@ -11,6 +11,7 @@ from django.db.models import Max
 from convergence.models import Escalation, PullRequest
 from factory_site.console.selectors.pull import pull_by_subject
 from runs.contract.errors import Invalid, NotFound
+from runs.contract.numbers import whole_number
 from runs.humans.flow import TaskState
 from runs.humans.tasks import task_kind
 from runs.models.human_task import HumanTask
@@ -73,7 +74,7 @@ def task_filter(asked: Mapping[str, str]) -> TaskFilter:
     found = TaskFilter(asked.get("tab") or "open", asked.get("kind") or "", asked.get("before") or "")
     if found.tab not in TABS:
         raise Invalid("unknown_filter", f"Unknown tab “{found.tab}”. Known: {', '.join(TABS)}.")
-    if found.before and not found.before.isdigit():
+    if found.before and whole_number(found.before) is None:
         raise Invalid("bad_cursor", "That position is not one of this list.")
     return found
 

@@ -45,6 +45,8 @@ def test_a_field_is_needed_only_for_the_choice_that_needs_it():
         ({"answer": "x", "extraRounds": 21}, {"extraRounds": "out_of_range"}),
         ({"answer": "x", "extraRounds": 1.5}, {"extraRounds": "wrong_kind"}),
         ({"answer": "x", "extraRounds": True}, {"extraRounds": "wrong_kind"}),
+        ({"answer": "x", "extraRounds": float("inf")}, {"extraRounds": "wrong_kind"}),
+        ({"answer": "x", "extraRounds": float("nan")}, {"extraRounds": "wrong_kind"}),
         ({"answer": "x", "sure": "yes"}, {"sure": "wrong_kind"}),
     ],
 )
