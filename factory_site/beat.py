@@ -5,9 +5,13 @@ Due dates live in `PeriodicTask`; a lost or doubled huey task costs latency, nev
 
 from __future__ import annotations
 
+import functools
+import logging
 from datetime import timedelta
+from typing import TYPE_CHECKING, ParamSpec
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError, close_old_connections
 from huey import SqliteHuey, crontab
 from huey.serializer import SignedSerializer
 
@@ -15,6 +19,14 @@ from runs.clock import now
 from runs.models import PeriodicTask
 from runs.nudge import register_starter
 from runs.periodic import passes, periodic_due, periodic_nudged, periodic_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+AWAY_SECONDS = 1.0  # until a chain tries again whose database was away
 
 huey = SqliteHuey(
     name="factory",
@@ -25,21 +37,45 @@ huey = SqliteHuey(
 )
 
 
-@huey.task()
-def beat(name: str) -> None:
-    """Run the pass if this start is won, and schedule the next one; a chain that lost its start ends here."""
-    if periodic_run(name):
-        row = PeriodicTask.objects.get(name=name)
-        beat.schedule((name,), delay=max(0.1, (row.due_at - now()).total_seconds()))
+def on_live_connection(body: Callable[P, None]) -> Callable[P, None]:
+    """Give each call a connection that works: a thread of huey's outlives the database server's restarts."""
+
+    @functools.wraps(body)
+    def called(*args: P.args, **kwargs: P.kwargs) -> None:
+        close_old_connections()
+        try:
+            body(*args, **kwargs)
+        finally:
+            close_old_connections()
+
+    return called
 
 
 @huey.task()
+@on_live_connection
+def beat(name: str, interrupted: bool = False) -> None:  # noqa: FBT001, FBT002 -- huey passes what it stored
+    """Run the pass if this start is won, and schedule the next one; a chain that lost its start ends here.
+
+    ``interrupted``: the try before broke off with the database, so nobody knows whether it had won its start.
+    """
+    try:
+        if periodic_run(name) or interrupted:
+            row = PeriodicTask.objects.get(name=name)
+            beat.schedule((name,), delay=max(0.1, (row.due_at - now()).total_seconds()))
+    except (OperationalError, InterfaceError) as error:
+        _log.warning("the database was away from the pass %s: %s", name, error)
+        beat.schedule((name, True), delay=AWAY_SECONDS)
+
+
+@huey.task()
+@on_live_connection
 def wake(name: str) -> None:
     """Run the pass now, because somebody committed work for it."""
     periodic_nudged(name)
 
 
 @huey.periodic_task(crontab(minute="*"))
+@on_live_connection
 def mend_chains() -> None:
     """Start every pass that is overdue, so that a chain that broke with a killed consumer goes on."""
     for name in periodic_due(now() - timedelta(seconds=2)):

@@ -7,6 +7,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.db import connections
 
 from factory_site.serving.children import Child, Family, python
 from factory_site.serving.only_one import hold_lock
@@ -29,6 +30,7 @@ def serve(*, host: str, port: int, workers: int, say: Callable[[str], None]) -> 
     listening = _listen(host, port)
     url = local_url(host, listening.getsockname()[1])
     prepare(say, url)
+    connections.close_all()  # this process looks after children from here on, and after no rows
     family = Family([*_children(listening), *(worker_child(number + 1, url) for number in range(workers))], say)
     try:
         return family.run(on_ready=lambda: say(f"Factory serves {url} from {home} (stop with Ctrl-C)"))

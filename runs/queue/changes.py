@@ -8,7 +8,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from django.db import connection
+from django.db import Error, connection
 
 from runs.queue.notices import CHANNEL
 
@@ -61,7 +61,7 @@ def _postgres_notifications() -> Iterator[bool]:
             while True:
                 heard = list(own.connection.notifies(timeout=LISTEN_SECONDS, stop_after=1))
                 yield bool(heard)
-        except own.Database.Error:
+        except (Error, own.Database.Error):
             _log.warning("the wake-up channel was lost; connecting again")
             time.sleep(RECONNECT_SECONDS)
             yield False
