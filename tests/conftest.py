@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import rings, struck
+from tests import databases, rings, struck
 
 RINGS = ("unit", "db", "race", "process", "browser")
 HERE = Path(__file__).parent
@@ -20,6 +20,10 @@ def pytest_configure(config: pytest.Config) -> None:
     missing = rings.missing()
     if missing and config.getoption("--require-rings"):
         raise pytest.UsageError("; ".join(missing))
+
+
+def pytest_unconfigure() -> None:
+    databases.drop_all()
 
 
 def pytest_report_header() -> list[str]:

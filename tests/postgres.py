@@ -1,4 +1,4 @@
-"""A PostgreSQL server for one test run: made in a temporary folder, on loopback, gone afterwards."""
+"""A PostgreSQL server of a test run's own: made in a temporary folder, on loopback, gone afterwards."""
 
 import contextlib
 import os
@@ -15,35 +15,80 @@ from typing import Any
 
 START_SECONDS = 30
 STOP_SECONDS = 30
+FAST = signal.SIGINT  # ends sessions and shuts down
+CRASH = signal.SIGQUIT  # drops everything; the next start recovers from the log
 
 
-@contextlib.contextmanager
-def throwaway_cluster(binaries: Path) -> Iterator[str]:
-    """Give the DATABASE_URL of a running server that nobody else uses."""
-    folder = Path(tempfile.mkdtemp(prefix="factory-pg-"))
-    try:
-        account = _account(folder)
-        store = folder / "store"
+class Cluster:
+    """One server that nobody else uses; `stop` and `start` keep its data and its address."""
+
+    def __init__(self, binaries: Path, folder: Path) -> None:
+        self.binaries = binaries
+        self.folder = folder
+        self.port = _free_port()
+        self.url = f"postgres://factory@127.0.0.1:{self.port}/postgres"
+        self._account = _account(folder)
+        self._server: subprocess.Popen[bytes] | None = None
+        argv = [str(binaries / "initdb"), "-D", str(folder / "store"), "-U", "factory", "-A", "trust", "-E", "UTF8"]
         subprocess.run(
-            [binaries / "initdb", "-D", store, "-U", "factory", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
+            [*argv, "--locale=C", "--no-sync", "--no-instructions"],
             check=True,
             stdout=subprocess.DEVNULL,
             stdin=subprocess.DEVNULL,
             cwd=folder,
-            **account,
+            **self._account,
         )
-        port = _free_port()
-        argv = [str(binaries / "postgres"), "-D", str(store), "-k", str(folder), "-p", str(port)]
+
+    def start(self) -> None:
+        """Return once the server takes connections."""
+        argv = [str(self.binaries / "postgres"), "-D", str(self.folder / "store")]
+        argv += ["-k", str(self.folder), "-p", str(self.port)]
         argv += ["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200"]
-        with (folder / "log").open("wb") as log:
-            server = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder, start_new_session=True, **account
+        with (self.folder / "log").open("ab") as log:
+            self._server = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                start_new_session=True,
+                **self._account,
             )
+        self._wait_until_ready(self._server)
+
+    def stop(self, how: signal.Signals = FAST) -> None:
+        """Return once no process of the server is left."""
+        server, self._server = self._server, None
+        if server is None:
+            return
+        server.send_signal(how)
         try:
-            _wait_until_ready(server, binaries, port, folder / "log")
-            yield f"postgres://factory@127.0.0.1:{port}/postgres"
+            server.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            server.send_signal(CRASH)
+            server.wait()
+
+    def _wait_until_ready(self, server: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and server.poll() is None:
+            ready = [str(self.binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+            if subprocess.run(ready, check=False).returncode == 0:
+                return
+            time.sleep(0.05)
+        raise SystemExit(f"PostgreSQL did not start:\n{(self.folder / 'log').read_text(errors='replace')[-2000:]}")
+
+
+@contextlib.contextmanager
+def throwaway_cluster(binaries: Path) -> Iterator[Cluster]:
+    """Give a running server."""
+    folder = Path(tempfile.mkdtemp(prefix="factory-pg-"))
+    try:
+        cluster = Cluster(binaries, folder)
+        try:
+            cluster.start()
+            yield cluster
         finally:
-            _stop(server)
+            cluster.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -64,22 +109,3 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def _wait_until_ready(server: subprocess.Popen[bytes], binaries: Path, port: int, log: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and server.poll() is None:
-        ready = [str(binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
-        if subprocess.run(ready, check=False).returncode == 0:
-            return
-        time.sleep(0.05)
-    raise SystemExit(f"PostgreSQL did not start:\n{log.read_text(errors='replace')[-2000:]}")
-
-
-def _stop(server: subprocess.Popen[bytes]) -> None:
-    server.send_signal(signal.SIGINT)  # "fast": ends sessions and shuts down
-    try:
-        server.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        server.send_signal(signal.SIGQUIT)
-        server.wait()

@@ -1,4 +1,4 @@
-"""Run the whole suite: everything on SQLite, then the rings `db` and `race` once more on PostgreSQL.
+"""Run the whole suite: everything on SQLite, then every ring that has a database once more on PostgreSQL.
 
 With arguments of pytest's own there is a single pass with exactly these arguments, on the caller's DATABASE_URL.
 """
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from tests import postgres, rings
 
 REQUIRE_RINGS = "--require-rings"
+ON_POSTGRES = "db or race or process"
 NOTHING_COLLECTED = 5  # pytest's exit code
 
 
@@ -33,10 +34,10 @@ def _on_postgres(arguments: list[str]) -> int:
     with contextlib.ExitStack() as stack:
         url = rings.postgres_url()
         if url is None and binaries is not None:
-            url = stack.enter_context(postgres.throwaway_cluster(binaries))
+            url = stack.enter_context(postgres.throwaway_cluster(binaries)).url
         if url is None:
             return 0  # the first pass has said so, and refused where every ring is required
-        code = _pytest([*arguments, "-m", "db or race"], {**os.environ, "DATABASE_URL": url})
+        code = _pytest([*arguments, "-m", ON_POSTGRES], {**os.environ, "DATABASE_URL": url})
     return 0 if code == NOTHING_COLLECTED and REQUIRE_RINGS not in arguments else code
 
 

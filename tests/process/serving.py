@@ -12,6 +12,8 @@ from typing import Any
 
 import requests
 
+from tests.databases import fresh_database
+
 PROJECT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120.0  # a cold start migrates and collects files
 STOP_SECONDS = 30.0
@@ -23,10 +25,12 @@ class Served:
     def __init__(self, home: Path, **variables: str) -> None:
         self.home = home
         self.log = home.with_suffix(".log")
-        environment = {"PATH": os.environ["PATH"], "FACTORY_HOME": str(home), **variables}
+        # What every process of this control plane sees: nothing of the caller's settings but the way to programs.
+        database = {} if "DATABASE_URL" in variables else fresh_database()
+        self.environment = {"PATH": os.environ["PATH"], "FACTORY_HOME": str(home), **database, **variables}
         with self.log.open("wb") as log:
             argv = [sys.executable, "manage.py", "serve", "--port", "0"]
-            self.process = subprocess.Popen(argv, cwd=PROJECT, env=environment, stdout=log, stderr=log)
+            self.process = subprocess.Popen(argv, cwd=PROJECT, env=self.environment, stdout=log, stderr=log)
 
     @property
     def credential_path(self) -> Path:

@@ -20,6 +20,7 @@ import psutil
 import requests
 
 from tests import struck
+from tests.databases import fresh_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -125,7 +126,7 @@ class System:
         self.scenario = scenario
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.settings = settings
+        self.settings = {**({} if "DATABASE_URL" in settings else fresh_database()), **settings}
         self.processes: list[Process] = []
         self.forge: dict[str, str] = {}
         self.secret = secrets.token_hex(16)

@@ -21,9 +21,8 @@ def served(tmp_path_factory):
 
 
 def manage(served, *argv):
-    environment = {"PATH": os.environ["PATH"], "FACTORY_HOME": str(served.home)}
     command = [sys.executable, "manage.py", *argv]
-    return subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=PROJECT, env=served.environment, capture_output=True, text=True, check=False)
 
 
 def test_a_worker_with_a_limited_credential_offers_what_it_may_and_leaves_when_told(served, tmp_path):
