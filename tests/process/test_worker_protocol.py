@@ -1,3 +1,4 @@
+import base64
 import stat
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -73,7 +74,13 @@ def test_a_worker_token_and_a_persons_token_do_not_open_each_others_doors(served
         ("/artifacts", {}, 400, "malformed"),
         (
             "/artifacts",
-            {"X-Run-Id": "run_00000000000000000000000000", "X-Attempt": "1", "X-Fencing-Token": "1"},
+            {
+                "X-Run-Id": "run_00000000000000000000000000",
+                "X-Attempt": "1",
+                "X-Fencing-Token": "1",
+                "X-Artifact-Kind": "log",
+                "Digest": f"sha-256={base64.b64encode(bytes(32)).decode()}",
+            },
             404,
             "not_found",
         ),
