@@ -12,7 +12,18 @@ INTERRUPTED = 130  # as a shell has it for SIGINT
 READER_GONE = 141  # as a shell has it for SIGPIPE
 # What reads or writes the database of this version; `serve` and `up` look for themselves before they migrate.
 ON_A_READY_DATABASE = frozenset(
-    {"credentials", "prs", "runs", "status", "submit", "sync_definitions", "tasks", "tokens", "verify_journal"}
+    {
+        "credentials",
+        "doctor",
+        "prs",
+        "runs",
+        "status",
+        "submit",
+        "sync_definitions",
+        "tasks",
+        "tokens",
+        "verify_journal",
+    }
 )
 
 

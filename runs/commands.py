@@ -15,6 +15,21 @@ from runs.contract.errors import FactoryError
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
+# Which command shows what a refusal speaks of.
+NEXT = {
+    "unknown_run": "manage.py runs list",
+    "unknown_task": "manage.py tasks list",
+    "unknown_pull_request": "manage.py prs list",
+    "bad_reference": "manage.py prs list",
+    "already_answered": "manage.py tasks list",
+    "superseded": "manage.py tasks list",
+    "already_ended": "manage.py prs list",
+    "merge_in_flight": "manage.py prs list",
+    "run_at_rest": "manage.py runs list",
+    "no_receipt": "manage.py runs list",
+}
+
+
 class ProductCommand(BaseCommand):
     """A command that ends with one line on stderr and exit code 1 for whatever a person can mend."""
 
@@ -23,7 +38,7 @@ class ProductCommand(BaseCommand):
         try:
             return super().execute(*args, **options)
         except FactoryError as error:
-            raise CommandError(error.message) from error
+            raise refusal(error) from error
         except (OperationalError, ProgrammingError) as error:
             raise CommandError(
                 f"the database cannot be used ({error}); start `manage.py serve` once, or look at DATABASE_URL"
@@ -33,6 +48,13 @@ class ProductCommand(BaseCommand):
         """Print at once, also into a file or a pipe: whoever reads along waits for it."""
         self.stdout.write(sentence)
         self.stdout.flush()
+
+
+def refusal(error: FactoryError) -> CommandError:
+    """The error as one line; where a command shows what to do next, it is named."""
+    step = NEXT.get(error.code)
+    sentence = " ".join(error.message.split())
+    return CommandError(f"{sentence.rstrip('.')}; see: {step}" if step and "manage.py" not in sentence else sentence)
 
 
 def command_actor() -> str:

@@ -52,7 +52,7 @@ class Cancel(Body):
 @router.get("", response=responses({200: RunList}, 304))
 def run_list(request: HttpRequest, filters: Query[RunFilter]) -> HttpResponse:
     """Runs, newest first."""
-    return conditional(request, window(_filtered(filters), filters, run_rows))
+    return conditional(request, window(runs_filtered(filters), filters, run_rows))
 
 
 @router.get("/{run_id}", response=responses({200: RunDetail}, 304, 404))
@@ -89,7 +89,8 @@ def run_cancel_post(request: HttpRequest, run_id: str, body: Cancel | None = Non
     return run_row(run)
 
 
-def _filtered(filters: RunFilter) -> QuerySet[Run]:
+def runs_filtered(filters: RunFilter) -> QuerySet[Run]:
+    """The runs that the filter lets through; raises ``Invalid`` for a state that no run has."""
     rows = Run.objects.select_related("placement_class")
     if filters.state:
         if filters.state not in RUN_MACHINE.values:

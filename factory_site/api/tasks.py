@@ -44,32 +44,34 @@ class Answer(Body):
 @router.get("", response=responses({200: TaskList}, 304))
 def task_list(request: HttpRequest, filters: Query[TaskFilter]) -> HttpResponse:
     """Human tasks, newest first."""
-    return conditional(request, window(_filtered(filters), filters, lambda rows: [task_json(row) for row in rows]))
+    return conditional(request, window(tasks_filtered(filters), filters, lambda rows: [task_json(row) for row in rows]))
 
 
 @router.get("/{task_id}", response=responses({200: Task}, 304, 404))
 def task_show(request: HttpRequest, task_id: int) -> HttpResponse:
     """One human task."""
-    return conditional(request, task_json(_task(task_id)))
+    return conditional(request, task_json(task_named(task_id)))
 
 
 @router.post("/{task_id}/complete", response=responses({200: Task}, 403, 404, 409, 413))
 def task_complete(request: HttpRequest, task_id: int, body: Answer) -> dict[str, Any]:
     """Answer a task; the first answer wins."""
     caller = needs(request, Role.OPERATOR, "Answering a task")
-    _task(task_id)
+    task_named(task_id)
     task = task_answer(task_id=task_id, variables=body.variables, actor=caller.actor, seen=body.seen_hash or "")
     return task_json(task)
 
 
-def _task(task_id: int) -> HumanTask:
+def task_named(task_id: int) -> HumanTask:
+    """The task; raises ``NotFound`` unknown_task."""
     task = HumanTask.objects.filter(pk=task_id).first() if 0 < task_id <= MOST_KEY else None
     if task is None:
         raise NotFound("unknown_task", f"There is no task {task_id}.")
     return task
 
 
-def _filtered(filters: TaskFilter) -> QuerySet[HumanTask]:
+def tasks_filtered(filters: TaskFilter) -> QuerySet[HumanTask]:
+    """The tasks that the filter lets through; raises ``Invalid`` for a state that no task has."""
     rows = HumanTask.objects.all()
     if filters.state:
         if filters.state not in TASK_MACHINE.values:
