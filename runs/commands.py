@@ -26,6 +26,8 @@ NEXT = {
     "already_ended": "manage.py prs list",
     "merge_in_flight": "manage.py prs list",
     "run_at_rest": "manage.py runs list",
+    "invalid_answer": "manage.py tasks show ID",
+    "stale_question": "manage.py tasks show ID",
     "no_receipt": "manage.py runs list",
 }
 
