@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -18,6 +18,8 @@ from runs.nudge import nudge
 FOLDED = timedelta(seconds=2)  # deliveries this soon after a look are folded into one look at the end
 MOST_WOKEN = 500
 HEADS = "refs/heads/"
+MOST_KEY = 2**63 - 1  # of any row
+NUL = "\0"  # a payload may hold it, a column of PostgreSQL does not
 Payload = Mapping[str, Any]
 
 
@@ -56,8 +58,12 @@ def subjects_wake(subjects: list[str]) -> int:
 
 
 def _repository_id(payload: Payload) -> int:
-    found = _block(payload, "repository").get("id")
-    return found if isinstance(found, int) else 0
+    return next(iter(_whole([_block(payload, "repository").get("id")])), 0)
+
+
+def _whole(values: Iterable[Any]) -> list[int]:
+    """Those that a key or a number of a row can be: a number beyond the column would break the query."""
+    return [each for each in values if isinstance(each, int) and not isinstance(each, bool) and 0 < each <= MOST_KEY]
 
 
 def _block(payload: Payload, name: str) -> Payload:
@@ -65,9 +71,20 @@ def _block(payload: Payload, name: str) -> Payload:
     return found if isinstance(found, Mapping) else {}
 
 
+def _listed(block: Payload, name: str, field: str) -> list[Any]:
+    """That field of each object of the list, of none where the name holds no list."""
+    found = block.get(name)
+    entries = found if isinstance(found, list) else []
+    return [entry.get(field) for entry in entries if isinstance(entry, Mapping)]
+
+
+def _text(value: Any) -> str:
+    """The text, empty for anything that no column of text holds."""
+    return value if isinstance(value, str) and NUL not in value else ""
+
+
 def _numbered(repository: int, numbers: list[Any]) -> Q:
-    known = [number for number in numbers if isinstance(number, int)]
-    return Q(repository__forge_id=repository, number__in=known)
+    return Q(repository__forge_id=repository, number__in=_whole(numbers))
 
 
 def _pull(payload: Payload, repository: int) -> Q:
@@ -83,17 +100,17 @@ def _checked(name: str) -> Callable[[Payload, int], Q]:
     def find(payload: Payload, repository: int) -> Q:
         block = _block(payload, name)
         suite = _block(block, "check_suite")
-        listed = [*(block.get("pull_requests") or ()), *(suite.get("pull_requests") or ())]
-        numbers = [entry.get("number") for entry in listed if isinstance(entry, Mapping)]
+        numbers = [*_listed(block, "pull_requests", "number"), *_listed(suite, "pull_requests", "number")]
         return _numbered(repository, numbers) | _headed(repository, block.get("head_sha"))
 
     return find
 
 
 def _headed(repository: int, sha: Any) -> Q:
-    if not isinstance(sha, str) or not sha:
+    known = _text(sha)
+    if not known:
         return Q(pk__in=[])
-    return Q(head_sha=sha) & (Q(repository__forge_id=repository) | Q(head_repository_id=repository))
+    return Q(head_sha=known) & (Q(repository__forge_id=repository) | Q(head_repository_id=repository))
 
 
 def _status(payload: Payload, repository: int) -> Q:
@@ -101,31 +118,30 @@ def _status(payload: Payload, repository: int) -> Q:
 
 
 def _push(payload: Payload, repository: int) -> Q | None:
-    ref = payload.get("ref")
-    if not isinstance(ref, str) or not ref.startswith(HEADS):
+    ref = _text(payload.get("ref"))
+    if not ref.startswith(HEADS):
         return None
     branch = ref.removeprefix(HEADS)
     return Q(head_repository_id=repository, head_ref=branch) | Q(repository__forge_id=repository, base_ref=branch)
 
 
 def _queue(payload: Payload, repository: int) -> Q | None:
-    ref = _block(payload, "merge_group").get("base_ref")
-    if not isinstance(ref, str):
+    ref = _text(_block(payload, "merge_group").get("base_ref"))
+    if not ref:
         return None
     return Q(repository__forge_id=repository, base_ref=ref.removeprefix(HEADS), state=PullState.QUEUED)
 
 
 def _repository(payload: Payload, repository: int) -> Q | None:
-    if payload.get("action") not in {"renamed", "transferred"}:
+    if _text(payload.get("action")) not in {"renamed", "transferred"}:
         return None
     return Q(repository__forge_id=repository)
 
 
 def _installation(payload: Payload, repository: int) -> Q:
     del repository
-    listed = [*(payload.get("repositories") or ()), *(payload.get("repositories_added") or ())]
-    ids = [entry.get("id") for entry in listed if isinstance(entry, Mapping)]
-    return Q(repository__forge_id__in=[each for each in ids if isinstance(each, int)])
+    ids = [*_listed(payload, "repositories", "id"), *_listed(payload, "repositories_added", "id")]
+    return Q(repository__forge_id__in=_whole(ids))
 
 
 _KINDS: dict[str, Callable[[Payload, int], Q | None]] = {

@@ -52,7 +52,7 @@ def delivery_admit(*, source: str, delivery_id: str, kind: str, payload: Mapping
                 source=source,
                 delivery_id=delivery_id,
                 kind=kind,
-                action=str(payload.get("action", ""))[:64],
+                action=_action(payload),
                 body_hash=bytes_hash(body),
                 at=clock_now(),
             )
@@ -63,3 +63,9 @@ def delivery_admit(*, source: str, delivery_id: str, kind: str, payload: Mapping
             raise
         return Admission(admitted=False, duplicate=True, woken=0, ignored="")
     return Admission(admitted=True, duplicate=False, woken=woken.count, ignored=woken.ignored)
+
+
+def _action(payload: Mapping[str, Any]) -> str:
+    """What happened, as far as the row holds it; empty for anything but text."""
+    action = payload.get("action")
+    return action.replace("\0", "")[:64] if isinstance(action, str) else ""

@@ -35,8 +35,8 @@ def github_hook(request: HttpRequest) -> JsonResponse:
     try:
         body = _body(request)
         signature_check(body, request.headers.get("X-Hub-Signature-256"), settings.FACTORY.webhook_secrets)
-        delivery_id = _header(request, "X-GitHub-Delivery", "missing_delivery_id")
-        kind = _header(request, "X-GitHub-Event", "missing_event_kind")
+        delivery_id = _header(request, "X-GitHub-Delivery", "missing_delivery_id", most=100)
+        kind = _header(request, "X-GitHub-Event", "missing_event_kind", most=64)
         payload = _payload(request, body)
     except Invalid as error:
         status = STATUS.get(error.code, HTTPStatus.BAD_REQUEST)
@@ -70,10 +70,13 @@ def _body(request: HttpRequest) -> bytes:
     return body
 
 
-def _header(request: HttpRequest, name: str, code: str) -> str:
+def _header(request: HttpRequest, name: str, code: str, *, most: int) -> str:
+    """The header's text; ``most`` is the length of its column."""
     value = request.headers.get(name, "").strip()
-    if not value or len(value) > 100:  # noqa: PLR2004  # the column's length; the forge sends 36 characters
+    if not value:
         raise Invalid(code, f"The header {name} is missing.")
+    if len(value) > most:
+        raise Invalid(code, f"The header {name} is longer than {most} characters.")
     return value
 
 

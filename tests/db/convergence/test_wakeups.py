@@ -64,6 +64,39 @@ def test_what_names_nothing_of_ours_says_why(asleep):
     assert github_wake("pull_request", {"repository": "odd", "pull_request": 5}).ignored == "repo_not_tracked"
 
 
+WRONG = (None, True, -1, 2**70, 1.5, "", "\0", "x" * 300, [], [[]], [None], {}, {"a": []})
+PLACES = (
+    ("action",), ("number",), ("ref",), ("sha",), ("repositories",), ("repository",), ("repository", "id"),
+    ("pull_request",), ("pull_request", "number"), ("issue",), ("issue", "number"), ("issue", "pull_request"),
+    *((name, *rest) for name in ("check_run", "check_suite", "workflow_run")
+      for rest in ((), ("pull_requests",), ("pull_requests", "number"), ("head_sha",), ("check_suite",))),
+    ("merge_group",), ("merge_group", "base_ref"),
+)  # fmt: skip
+KINDS = (*CASES, "merge_group", "installation", "installation_repositories")
+
+
+def broken(base, place, value):
+    """A payload with the value at the place; a number of a list stands in the list's first entry."""
+    payload = {"action": "created", "issue": {"number": 1, "pull_request": {"url": "x"}}, **base}
+    inner = payload
+    for name in place[:-1]:
+        inner[name] = [{}] if name == "pull_requests" else dict(inner.get(name) or {})
+        inner = inner[name][0] if name == "pull_requests" else inner[name]
+    inner[place[-1]] = value
+    return payload
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_payload_with_wrong_types_is_admitted_and_wakes_nobody_else(asleep, kind):
+    """GH-H11: whatever stands in a delivery, its sender gets an answer, and no row but one it names is touched."""
+    _, _, base = asleep
+    for number, (place, value) in enumerate((place, value) for place in PLACES for value in WRONG):
+        body = broken(base, place, value)
+        admission = delivery_admit(source="github", delivery_id=f"{kind}-{number}", kind=kind, payload=body, body=b"{}")
+        assert admission.admitted
+    assert github_wake("pull_request", {**base, "number": True}).count == 0
+
+
 def test_a_row_that_was_looked_at_a_moment_ago_is_folded(asleep):
     stage, pull, base = asleep
     at = now()
