@@ -9,6 +9,8 @@ from convergence.decisions.agent_result import cut
 from convergence.quoting import quoted
 from convergence.reviewers.contract import COUNTING_STATES
 from convergence.trust import Standing
+from runs.contract.canonical import canonical_bytes
+from runs.contract.spec import LARGEST_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 LARGEST_COMMENT = 8 * 1024  # bytes
 LARGEST_BACKLOG = 192 * 1024  # bytes of quoted text in all
+LARGEST_WHOLE = LARGEST_INPUT - 16 * 1024  # canonical bytes of everything; the rest is for the other variables
 EMPTY: Mapping[str, Any] = {
     "reviews": [],
     "threads": [],
@@ -33,6 +36,7 @@ class _Room:
     """What is still allowed, and what had to be left out."""
 
     left: int = LARGEST_BACKLOG
+    whole: int = LARGEST_WHOLE
     truncated: bool = False
     authors: set[str] = field(default_factory=set)
     comments: int = 0
@@ -45,22 +49,37 @@ class _Room:
         self.truncated = self.truncated or short is not text
         return short
 
+    def fits(self, entry: Mapping[str, Any]) -> bool:
+        """Whether the entry as it is sent, names, addresses and escapes included, still has room; then it is taken."""
+        size = len(canonical_bytes(entry)) + 1
+        if size > self.whole:
+            self.truncated = True
+            return False
+        self.whole -= size
+        return True
+
     def leave_out(self, login: str) -> None:
         self.authors.add(login)
         self.comments += 1
 
 
-def build_backlog(facts: PullFacts, people: People, known: Mapping[str, KnownReview]) -> dict[str, Any]:
+def build_backlog(
+    facts: PullFacts, people: People, known: Mapping[str, KnownReview], *, beside: int = 0
+) -> dict[str, Any]:
     """Return the ``backlog`` variable: unresolved threads, bodies of reviews that no round had, what was left out.
 
     ``known`` are the recorded reviews by forge id. Words of untrusted authors never appear, only that they exist.
+    ``beside`` are the canonical bytes of what the agent is given with it. What finds no room waits for a later round.
     """
-    room = _Room()
-    threads = [_thread(thread, people, room) for thread in open_threads(facts)]
-    reviews = [
-        _review(review, known[str(review.id)], facts, people, room)
+    room = _Room(whole=LARGEST_WHOLE - beside)
+    waiting = [
+        review
         for review in (facts.reviews.items if facts.reviews else ())
         if str(review.id) in known and not known[str(review.id)].consumed and review.state in COUNTING_STATES
+    ]
+    threads = [told for thread in open_threads(facts) if (told := _thread(thread, people, room)) is not None]
+    reviews = [
+        told for review in waiting if (told := _review(review, known[str(review.id)], facts, people, room)) is not None
     ]
     incomplete = not (facts.threads and facts.threads.complete and facts.reviews and facts.reviews.complete)
     return {
@@ -82,16 +101,20 @@ def thread_ids(backlog: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(str(thread["id"]) for thread in backlog.get("threads", []))
 
 
-def _thread(thread: Thread, people: People, room: _Room) -> dict[str, Any]:
+def _thread(thread: Thread, people: People, room: _Room) -> dict[str, Any] | None:
     comments = thread.comments.items
-    return {
+    told: dict[str, Any] = {
         "id": thread.id,
         "path": thread.path,
         "line": thread.line if thread.line is not None else thread.original_line,
         "outdated": thread.outdated,
         "url": comments[0].url if comments else "",
-        "comments": [_comment(comment, people, room) for comment in comments],
+        "comments": [],
     }
+    if not room.fits(told):
+        return None
+    said = [_comment(comment, people, room) for comment in comments]
+    return {**told, "comments": [comment for comment in said if room.fits(comment)]}
 
 
 def _comment(comment: Comment, people: People, room: _Room) -> dict[str, Any]:
@@ -115,11 +138,11 @@ def _comment(comment: Comment, people: People, room: _Room) -> dict[str, Any]:
     }
 
 
-def _review(review: Review, known: KnownReview, facts: PullFacts, people: People, room: _Room) -> dict[str, Any]:
+def _review(review: Review, known: KnownReview, facts: PullFacts, people: People, room: _Room) -> dict[str, Any] | None:
     standing = people.standing(review.author, review.association)
     url = f"{facts.url}#pullrequestreview-{review.id}"
     body = room.take(review.body or "", url)
-    return {
+    told = {
         "id": str(review.id),
         "reviewer": known.reviewer,
         "state": review.state,
@@ -127,3 +150,4 @@ def _review(review: Review, known: KnownReview, facts: PullFacts, people: People
         "ofHead": bool(known.counts_for) and known.counts_for == facts.head_sha,
         "body": quoted(body, author=known.author, standing=standing, at=review.submitted_at, url=url) if body else "",
     }
+    return told if room.fits(told) else None

@@ -19,6 +19,7 @@ from convergence.services.identity import missing_forgotten
 from convergence.services.move import Step
 from convergence.services.reviews import reviews_consumed
 from convergence.services.rounds import backlog_before, gate_checked, turn_begin, turn_checked, turn_end
+from runs.contract.canonical import canonical_bytes
 from runs.flows.move import Effect
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def _entry(scene: Scene, judged: Judged) -> Step:
     row = scene.row
     if scene.open and scene.facts is not None:
         known = {review.forge_id: review for review in scene.reviews}
-        backlog: Any = build_backlog(scene.facts, scene.people, known)
+        beside = len(canonical_bytes([row.answer, row.answer_question]))
+        backlog: Any = build_backlog(scene.facts, scene.people, known, beside=beside)
     else:
         backlog = backlog_before(row) or EMPTY
     turn_begin(row, scene.pull, head=scene.head, backlog=backlog, now=scene.now)

@@ -1,5 +1,7 @@
 """The review wait and the gate against the simulated GitHub."""
 
+import json
+
 import pytest
 
 from convergence.models import ConvergenceFlow, Escalation, GateCheck, ReviewRequest, ReviewSeen, Round
@@ -202,6 +204,20 @@ def test_an_open_thread_blocks_a_claimed_end(stage):
     assert "/pull/" in stage.task.context
     gate = GateCheck.objects.get()
     assert (gate.result, gate.counts["openThreads"]) == ("blocked", 1)
+
+
+def test_a_backlog_beyond_every_limit_still_begins_its_turn(stage):
+    """Names, addresses and escapes count too; what finds no room waits, and the input says so."""
+    pull = stage.pull_on_forge()
+    threads = [{"path": "app.py", "line": 1, "text": "\x01\U0001f600" * 300} for _ in range(450)]
+    stage.sim.verbs.review(pull, "dev2", "COMMENTED", body="\x02" * 20_000, threads=threads)
+    stage.submit(pull)
+    stage.settle()
+    assert stage.flow.state == "review_round"
+    told = json.loads(Run.objects.get().spec_row.canonical)["input"]["backlog"]
+    assert told["truncated"]
+    assert 0 < len(told["threads"]) < len(threads)
+    assert all(thread["id"] and thread["path"] for thread in told["threads"])
 
 
 def test_an_approval_after_a_request_for_changes_lets_the_gate_go_on(stage):
