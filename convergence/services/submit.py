@@ -80,6 +80,14 @@ def pull_submit(
             f"{facts.key} is {facts.state} on GitHub; reopen it, then submit it again.",
             details={"prKey": facts.key, "state": str(facts.state)},
         )
+    for branch in (facts.head_ref, facts.base_ref):
+        if branch.startswith("-"):
+            raise Invalid(
+                "bad_reference",
+                f"{facts.key}: the name of its branch {branch} begins with a hyphen, which git reads as an option; "
+                "rename the branch, then submit it again.",
+                details={"prKey": facts.key, "branch": branch},
+            )
     given = {"maxRounds": max_rounds, "autoMerge": auto_merge}
     wanted = Wanted(
         max_rounds=rounds_clamped(max_rounds),

@@ -39,6 +39,20 @@ def test_a_bad_reference_is_refused(reference):
     assert raised.value.code == "bad_reference"
 
 
+@pytest.mark.parametrize("which", ["branch", "base"])
+def test_a_branch_that_git_would_read_as_an_option_is_refused(stage, which):
+    """No run could be stored for it, so its flow would never leave its first state."""
+    stage.sim.verbs.add_repository(REPO)
+    if which == "base":
+        stage.sim.verbs.push(REPO, "-d", {"app.py": "total = 0\n"})
+    pull = stage.sim.verbs.add_pull(REPO, **{"branch": "feat/x", which: "-d"}, files={"a.py": "x = 1\n"})
+    with pytest.raises(Invalid) as raised:
+        stage.submit(pull)
+    assert raised.value.code == "bad_reference"
+    assert "-d" in raised.value.message
+    assert not PullRequest.objects.exists()
+
+
 def test_the_fields_of_a_submission_keep_within_their_bounds(stage):
     pull = stage.pull_on_forge()
     with pytest.raises(Invalid) as deps:
