@@ -52,6 +52,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape("gitlab_token", "glpat-", r"glpat-[A-Za-z0-9_-]{16,}", "glpat-" + "a1B2" * 5, "glpat-x"),
     _shape("npm_token", "npm_", _EDGE + r"npm_[A-Za-z0-9]{30,}", "npm_" + "a1B2" * 9, "npm_config_cache"),
     _shape("worker_credential", "fwk_", _EDGE + r"fwk_[A-Za-z0-9_-]{40,}", "fwk_" + "a1B2" * 11, "fwk_x"),
+    _shape("api_token", "fat_", _EDGE + r"fat_[A-Za-z0-9_-]{40,}", "fat_" + "a1B2" * 11, "fat_x"),
     _shape(
         "jwt",
         "eyj",
