@@ -84,6 +84,9 @@ def test_totals_only_grow_and_stay_unknown_where_nothing_was_said():
     assert (grown.cache_read_tokens, grown.turns) == (None, None)
     for line in ('{"inputTokens": -1}', '{"costUsd": NaN}', '{"costUsd": 1e999}', "[]", "{", '{"inputTokens": "many"}'):
         assert command.read_usage(line) is None
+    for number in ("1e999", "1" + 400 * "0", "1" + 25 * "0"):
+        assert command.read_usage(f'{{"inputTokens": {number}}}') is None
+        assert command.read_usage(f'{{"costUsd": {number}}}') is None
     assert command.read_usage('{"inputTokens": 4, "costUsd": 0.25}') == Usage(input_tokens=4, cost_usd=0.25)
 
 

@@ -129,7 +129,7 @@ def read_usage(text: str) -> Usage | None:
             cache_write_tokens=_count(document.get("cacheWriteTokens")),
             cost_usd=None if document.get("costUsd") is None else float(document["costUsd"]),
         )
-    except (ValueError, TypeError, AttributeError, RecursionError):
+    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
         return None
     return usage if usage.is_sound() else None
 

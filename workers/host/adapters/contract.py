@@ -1,6 +1,5 @@
 """What an adapter gets, what it gives back, and how it says that it could not execute."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from workers.host.process.launcher import Exit
 
 UNSUPPORTED = "unsupported"
 PROVIDERS = ("bwrap", "gondolin")
+MOST_USED = 10**12  # tokens, turns or USD of one attempt; more is a slip of whoever counted
 
 
 class AdapterContractError(Invalid):
@@ -80,9 +80,9 @@ class Usage:
         return sum(part or 0 for part in parts)
 
     def is_sound(self) -> bool:
-        """Whether no number is negative or not finite."""
+        """Whether no number is negative, not finite, or more than anybody could use or a column holds."""
         numbers = [getattr(self, name) for name in self.__slots__]
-        return all(number is None or (math.isfinite(number) and number >= 0) for number in numbers)
+        return all(number is None or 0 <= number <= MOST_USED for number in numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Outcome:
     def fault(self) -> str | None:
         """What is wrong with the outcome itself, or None."""
         if not self.usage.is_sound():
-            return "numbers that are negative or not finite"
+            return "numbers that are negative, not finite or beyond all use"
         return None
 
 
