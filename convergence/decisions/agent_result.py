@@ -50,7 +50,7 @@ def agent_verdict(artifact: Any, *, known_threads: frozenset[str] = frozenset())
     threads, ignored = _threads(result.get("threads"), known_threads)
     return AgentVerdict(
         status=raw if isinstance(raw, str) and raw in STATUSES else DEFAULT_STATUS,
-        raw_status="" if raw is None else (raw if isinstance(raw, str) else repr(raw))[:200],
+        raw_status="" if raw is None else _text(raw if isinstance(raw, str) else repr(raw))[:200],
         summary=cut(_text(result.get("summary"))),
         question=_text(result.get("question")).strip(),
         threads=threads,
@@ -67,7 +67,8 @@ def cut(text: str, limit: int = LARGEST_TEXT, note: str = CUT_NOTE) -> str:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    """The agent's text; a NUL character, which no column of PostgreSQL holds, becomes the replacement character."""
+    return value.replace("\0", "\ufffd") if isinstance(value, str) else ""
 
 
 def _threads(value: Any, known: frozenset[str]) -> tuple[tuple[ThreadAnswer, ...], int]:

@@ -260,3 +260,9 @@ def test_gone_needs_three_answers_over_ten_minutes():
     assert not gone(2, T - timedelta(minutes=60), T)
     assert not gone(9, T - timedelta(minutes=9), T)
     assert not gone(9, None, T)
+
+
+def test_what_an_agent_says_holds_no_nul_character():
+    """No text column of PostgreSQL takes one, so its flow would never leave the step."""
+    said = {"status": "con\0verged", "summary": "a\0", "question": "b\0?", "threads": [{"id": "T", "reply": "c\0"}]}
+    assert "\0" not in repr(agent_verdict(said, known_threads=frozenset({"T"}))).replace("\\x00", "\0")
