@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,8 @@ from convergence.models import ConvergenceFlow, RoundTurn
 from convergence.services.move import convergence_move
 from convergence.services.rounds import gate_checked
 from runs.clock import now as clock_now
-from runs.contract.errors import FactoryError, Refused, Transient
-from runs.flows.looks import look_done, look_failed
+from runs.contract.errors import Transient
+from runs.flows.looks import look_done, looks_each
 from runs.transactions import joined_transaction
 
 if TYPE_CHECKING:
@@ -33,12 +32,10 @@ if TYPE_CHECKING:
     from convergence.looks.facts import Judged
     from convergence.looks.scene import Scene
     from convergence.models import PullRequest
+    from runs.contract.errors import FactoryError
     from runs.machine import Edge
     from runs.models.flow_row import FlowRow
 
-_log = logging.getLogger(__name__)
-
-MOVED_ON = frozenset({"moved_on", "illegal_edge", "run_at_rest", "transition_refused"})
 TIMER_EDGES = frozenset({"agent_sla_passed", "review_stalled"})
 LONGEST_FORGE_PAUSE = timedelta(minutes=5)
 
@@ -49,17 +46,7 @@ def convergence_look(rows: Sequence[FlowRow]) -> None:
     client = forge_client()
     pulls = pulls_loaded(flows)
     outcomes = rows_read(client, flows, pulls)
-    for row in flows:
-        try:
-            look_at(client, row, pulls[row.pull_id], outcomes[row.pk])
-        except Refused as error:
-            if error.code in MOVED_ON:
-                _log.info("late: %s: %s", row.subject, error.message)
-            else:
-                look_failed(row, error)
-        except Exception as error:  # noqa: BLE001  # whatever one row raises is its own: the others go on
-            look_failed(row, error)
-            _log.exception("the look at %s failed", row.subject)
+    looks_each(flows, lambda row: look_at(client, row, pulls[row.pull_id], outcomes[row.pk]))
 
 
 def look_at(client: ForgeClient, row: ConvergenceFlow, pull: PullRequest, outcome: PullFacts | FactoryError) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from convergence.flow import ConvergenceState as S
-from convergence.forge.facts import Profile, PullFacts
+from convergence.forge.facts import Profile, PullFacts, PullState
 from convergence.forge.reading import read_pulls
 from convergence.forge_access import pull_ref
+from convergence.guards import PullSeen
 from convergence.models import PullRequest
 from convergence.trust import Standing
-from runs.contract.errors import FactoryError
+from runs.contract.errors import FactoryError, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ PROFILES: Mapping[str, Profile] = {
     S.CONVERGE_GATE: Profile.BACKLOG,
     S.AWAIT_ANSWER: Profile.ALIVE,
 }
+SEEN = {PullState.OPEN: PullSeen.OPEN, PullState.MERGED: PullSeen.MERGED, PullState.CLOSED: PullSeen.CLOSED}
 Outcome = PullFacts | FactoryError
 
 
@@ -47,6 +49,13 @@ def rows_read(
         found = read_pulls(client, profile, list(refs.values()))
         outcomes |= {key: found[ref] for key, ref in refs.items()}
     return outcomes
+
+
+def seen_of(facts: PullFacts | None, error: FactoryError | None) -> PullSeen:
+    """How a look found the pull request, from what it read or why it read nothing."""
+    if facts is not None:
+        return SEEN[facts.state]
+    return PullSeen.MISSING if isinstance(error, NotFound) else PullSeen.UNREAD
 
 
 def may_matter(facts: PullFacts, known: Sequence[KnownReview], people: People) -> bool:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from convergence.flow import ConvergenceState as S
-from convergence.forge.facts import Profile, PullFacts, PullState
+from convergence.forge.facts import Profile, PullFacts
 from convergence.forge.reading import read_pull
 from convergence.forge_access import own_login, people_of, pull_ref
 from convergence.guards import PullSeen
-from convergence.looks.reading import may_matter
+from convergence.looks.reading import may_matter, seen_of
 from convergence.models import RoundTurn
 from convergence.services.identity import pull_gone, pull_missing, pull_seen, snapshot_kept
 from convergence.services.reviews import known_reviews, reviews_seen, threads_open
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from convergence.decisions.reviews import KnownReview, OpenThread
     from convergence.forge.client import ForgeClient
     from convergence.models import ConvergenceFlow, PullRequest
-
-SEEN = {PullState.OPEN: PullSeen.OPEN, PullState.MERGED: PullSeen.MERGED, PullState.CLOSED: PullSeen.CLOSED}
 
 
 @dataclass(slots=True)
@@ -50,9 +48,7 @@ class Scene:
     @property
     def seen(self) -> PullSeen:
         """How the pull request was found."""
-        if self.facts is not None:
-            return SEEN[self.facts.state]
-        return PullSeen.MISSING if isinstance(self.error, NotFound) else PullSeen.UNREAD
+        return seen_of(self.facts, self.error)
 
     @property
     def head(self) -> str | None:

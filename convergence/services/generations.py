@@ -12,9 +12,9 @@ from convergence.flow import CONVERGENCE_MACHINE
 from convergence.models import ConvergenceFlow, PullRequest, PullRequestGeneration
 from convergence.services.escalations import escalation_end
 from convergence.services.identity import missing_forgotten
-from convergence.services.move import flow_actor, pull_show
+from convergence.services.move import pull_show
 from runs.flow import LIVE
-from runs.flows.move import flow_start
+from runs.flows.move import flow_actor, flow_start
 from runs.models import Run
 from runs.queue.cancel import run_cancel
 
@@ -51,7 +51,7 @@ def generation_start(pull: PullRequest, wanted: Wanted, now: datetime) -> Conver
     """
     escalation_end(pull, answered=False, reason="submitted again", now=now)
     for run in Run.objects.filter(subject=pull.subject, state__in=[*LIVE]):
-        run_cancel(run=run, code="generation_replaced", actor=flow_actor(pull.subject))
+        run_cancel(run=run, code="generation_replaced", actor=flow_actor(CONVERGENCE_MACHINE, pull.subject))
     number = pull.generation + 1
     PullRequest.objects.filter(pk=pull.pk).update(generation=number)
     pull.generation = number

@@ -11,7 +11,7 @@ from convergence.flow import CONVERGENCE_MACHINE, ConvergenceState
 from convergence.models import ConvergenceFlow, PullRequest, PullRequestGeneration
 from convergence.services.escalations import REVIEW_ANSWER, escalation_end, escalation_open
 from convergence.texts import answer_form
-from runs.flows.move import Effect, Move, flow_move
+from runs.flows.move import Effect, Move, flow_actor, flow_move
 from runs.flows.registry import successor
 from runs.models import Run
 from runs.queue.cancel import run_cancel
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from runs.machine import Edge
     from runs.models.transition import TransitionLog
 
-FLOW = CONVERGENCE_MACHINE.name
 S = ConvergenceState
 ANSWERED_EDGES = frozenset({"answered", "answered_abandon"})
 CANCEL_CODES = {  # why the run of a step that is left is cancelled, by edge
@@ -55,11 +54,6 @@ class Step:
     question: Question | None = None
     run: Callable[[int], StepRequest] | None = None
     outcome: str = ""
-
-
-def flow_actor(subject: str) -> str:
-    """The flow as an actor of runs and journals."""
-    return f"flow:{FLOW}:{subject}"
 
 
 def pull_show(pull: PullRequest, state: str, now: datetime) -> None:
@@ -114,12 +108,14 @@ def step_run_cancel(row: ConvergenceFlow, *, code: str, actor: str) -> None:
     run = Run.objects.filter(run_id=row.run_id).first() if row.run_id else None
     if run is None or run.is_at_rest:
         return
-    who = actor if actor.startswith("operator:") else flow_actor(row.subject)
+    who = actor if actor.startswith("operator:") else flow_actor(CONVERGENCE_MACHINE, row.subject)
     run_cancel(run=run, code=code, actor=who)
 
 
 def _run_start(row: ConvergenceFlow, pull: PullRequest, request: StepRequest) -> None:
-    enqueued = run_enqueue(spec=flow_step_spec(request), actor=flow_actor(row.subject), subject_label=pull.key)
+    enqueued = run_enqueue(
+        spec=flow_step_spec(request), actor=flow_actor(CONVERGENCE_MACHINE, row.subject), subject_label=pull.key
+    )
     row.run_id = enqueued.run.run_id
     ConvergenceFlow.rows().filter(pk=row.pk).update(run_id=row.run_id)
 
@@ -131,4 +127,4 @@ def _ended(row: ConvergenceFlow, edge: Edge, pull: PullRequest, *, now: datetime
     generation.outcome = (outcome or (REVIEW_ONLY if review_only else OUTCOMES.get(edge.name, edge.name)))[:200]
     generation.save(update_fields=["outcome"])
     if "hand_over" in edge.effects and to_be_merged:
-        successor(FLOW, row, actor=flow_actor(row.subject), now=now)
+        successor(CONVERGENCE_MACHINE.name, row, actor=flow_actor(CONVERGENCE_MACHINE, row.subject), now=now)

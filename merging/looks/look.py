@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import random
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -21,8 +20,8 @@ from merging.looks.steps import taken
 from merging.models import MergeFlow
 from merging.services.move import BASE_BUSY, merge_move
 from runs.clock import now as clock_now
-from runs.contract.errors import FactoryError, NotFound, Refused
-from runs.flows.looks import look_done, look_failed
+from runs.contract.errors import NotFound
+from runs.flows.looks import look_done, look_failed, looks_each
 from runs.transactions import joined_transaction
 
 if TYPE_CHECKING:
@@ -30,13 +29,12 @@ if TYPE_CHECKING:
 
     from convergence.forge.client import ForgeClient
     from convergence.forge.facts import PullFacts
+    from runs.contract.errors import FactoryError
     from runs.machine import Edge
     from runs.models.flow_row import FlowRow
 
-_log = logging.getLogger(__name__)
 _random = random.SystemRandom()
 
-MOVED_ON = frozenset({"moved_on", "illegal_edge"})
 POLL_SPREAD = 0.1
 RESTING = "retry_pause"
 EFFECT_RELOOK = timedelta(seconds=30)  # while an effect outlives its time, until its outcome is known
@@ -47,21 +45,7 @@ def merge_look(rows: Sequence[FlowRow]) -> None:
     flows = _loaded(rows)
     reading = [row for row in flows if not _effect_at_work(row)]
     outcomes = _read(forge_client(), reading) if reading else {}
-    for row in flows:
-        try:
-            if row.pk in outcomes:
-                _look_at(row, outcomes[row.pk])
-            else:
-                now = clock_now()
-                look_done(row, due_at=max(row.timer_at or now, now + EFFECT_RELOOK), now=now)
-        except Refused as error:
-            if error.code not in MOVED_ON:
-                look_failed(row, error)
-            _log.info("late: %s: %s", row.subject, error.message)
-        except Exception as error:  # noqa: BLE001  # whatever one row raises is its own: the others go on
-            look_failed(row, error)
-            if not isinstance(error, FactoryError):
-                _log.exception("the look at %s failed", row.subject)
+    looks_each(flows, lambda row: _look_at(row, outcomes[row.pk]) if row.pk in outcomes else _left_to_effect(row))
 
 
 def _loaded(rows: Sequence[FlowRow]) -> list[MergeFlow]:
@@ -80,6 +64,11 @@ def _effect_at_work(row: MergeFlow) -> bool:
     """Whether the merge effect still has its time: it reads the pull request itself, and tells the outcome."""
     in_time = row.timer_at is not None and row.timer_at > clock_now()
     return row.state == MergeState.MERGING and in_time and effect_pending(row)
+
+
+def _left_to_effect(row: MergeFlow) -> None:
+    now = clock_now()
+    look_done(row, due_at=max(row.timer_at or now, now + EFFECT_RELOOK), now=now)
 
 
 def _read(client: ForgeClient, rows: Sequence[MergeFlow]) -> dict[int, PullFacts | FactoryError]:

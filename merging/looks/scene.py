@@ -11,7 +11,7 @@ from convergence.forge.facts import Profile, PullFacts, PullState
 from convergence.forge.reading import read_pull
 from convergence.forge.singles import compare, get_pull
 from convergence.forge_access import pull_ref
-from convergence.guards import PullSeen
+from convergence.looks.reading import seen_of
 from convergence.services.escalations import escalation_current
 from convergence.services.identity import pull_gone, pull_missing, pull_seen, snapshot_kept
 from merging.base import base_is_busy, base_is_dead_end
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from runs.policy import Merging
 
 S = MergeState
-SEEN = {PullState.OPEN: PullSeen.OPEN, PullState.CLOSED: PullSeen.CLOSED, PullState.MERGED: PullSeen.MERGED}
 PROVEN = frozenset({"identical", "ahead"})  # how the base may stand to a landed commit that it contains
 
 
@@ -92,7 +91,7 @@ def facts_of(scene: Scene) -> Facts:
     """Return the facts of the look; reads more of the forge where the state asks for it."""
     row, read = scene.row, scene.read
     known: dict[str, Any] = {
-        "pull": _seen(scene),
+        "pull": seen_of(scene.read, scene.error),
         "unreachable": pull_gone(scene.pull, scene.now),
         "dependencies_clear": read is not None,  # no dependency can be stored, so none is in the way
         "returns": row.returns,
@@ -118,12 +117,6 @@ def facts_of(scene: Scene) -> Facts:
 def effect_pending(row: MergeFlow) -> bool:
     """Whether the merge effect of the present entry is still to be delivered."""
     return Outbox.objects.filter(PENDING, key=f"{row.machine.name}:{row.generation}:{row.entry_log}:0").exists()
-
-
-def _seen(scene: Scene) -> PullSeen:
-    if scene.read is not None:
-        return SEEN[scene.read.state]
-    return PullSeen.MISSING if isinstance(scene.error, NotFound) else PullSeen.UNREAD
 
 
 def _review_facts(scene: Scene) -> dict[str, Any]:
@@ -186,7 +179,7 @@ def _stall(scene: Scene) -> dict[str, Any]:
             since = _stall_since(scene)
             passed = now - since >= limit
     scene.columns |= {"stall_since": since, "timer_at": since + limit}
-    return {"timer_passed": passed, "pull": SEEN[scene.read.state] if scene.read else PullSeen.UNREAD}
+    return {"timer_passed": passed, "pull": seen_of(scene.read, None)}
 
 
 def _stall_since(scene: Scene) -> datetime:

@@ -17,7 +17,7 @@ from merging.decisions.timing import EFFECT_LIMIT, LANDING_LIMIT, LANDING_LOOKS
 from merging.flow import MERGE_MACHINE, MergeState
 from merging.texts import merge_form
 from runs.flows.looks import flow_wake
-from runs.flows.move import Effect, Move, flow_move
+from runs.flows.move import Effect, Move, flow_actor, flow_move
 from runs.outbox.write import outbox_add
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from runs.machine import Edge
     from runs.models.transition import TransitionLog
 
-FLOW = MERGE_MACHINE.name
 S = MergeState
 MERGE_ESCALATION = "merge_escalation"
 MERGED_EVENT = "factory.pull-request.merged"
@@ -48,11 +47,6 @@ class Step:
     note: str = ""
     question: Question | None = None
     outcome: str = ""
-
-
-def flow_actor(subject: str) -> str:
-    """The flow as an actor of submits and logs."""
-    return f"flow:{FLOW}:{subject}"
 
 
 def merge_move(
@@ -89,11 +83,11 @@ def merge_move(
                 now=now,
             )
         if left == S.MERGING:
-            flow_wake(FLOW, repository_id=base[0], base_ref=base[1], held_reason=BASE_BUSY)
+            flow_wake(MERGE_MACHINE.name, repository_id=base[0], base_ref=base[1], held_reason=BASE_BUSY)
         if edge.target in MERGE_MACHINE.terminal:
             _generation_ended(row, step.outcome or edge.target)
         if edge.target == S.RETURNED:
-            pull_resubmit(pull=pull, actor=flow_actor(row.subject), now=now)
+            pull_resubmit(pull=pull, actor=flow_actor(MERGE_MACHINE, row.subject), now=now)
         else:
             pull_show(pull, MERGE_MACHINE.states[edge.target].shows, now)
         if edge.target == S.MERGED:
@@ -137,7 +131,7 @@ def _generation_ended(row: MergeFlow, outcome: str) -> None:
 
 def _announce(row: MergeFlow, pull: PullRequest, now: datetime) -> None:
     """Publish the landing once for each generation; its key is the event's id."""
-    key = f"flow:{FLOW}:{row.subject}:g{row.generation}:{MERGED_EVENT}"
+    key = f"{flow_actor(MERGE_MACHINE, row.subject)}:g{row.generation}:{MERGED_EVENT}"
     landed = row.attempts.filter(outcome="merged").order_by("-id").first()
     generation = PullRequestGeneration.objects.filter(pull_id=row.pull_id, number=row.generation).first()
     outbox_add(

@@ -14,9 +14,8 @@ from convergence.models import ConvergenceFlow, PullRequest, PullRequestGenerati
 from convergence.services.move import pull_show
 from merging.flow import MERGE_MACHINE
 from merging.models import MergeFlow, OwnHead
-from merging.services.move import flow_actor
 from runs.clock import now as clock_now
-from runs.flows.move import flow_start
+from runs.flows.move import flow_actor, flow_start
 from runs.policy import policy
 
 if TYPE_CHECKING:
@@ -74,7 +73,10 @@ def merges_missing_start() -> int:
                 subject=convergence.subject, generation=convergence.generation
             ):
                 continue
-            if merge_start(convergence, actor=flow_actor(convergence.subject), now=clock_now()) is not None:
+            if (
+                merge_start(convergence, actor=flow_actor(MERGE_MACHINE, convergence.subject), now=clock_now())
+                is not None
+            ):
                 begun += 1
                 _log.warning("the merge flow of %s was missing and has begun", convergence.subject)
     return begun

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from runs.clock import now as clock_now
-from runs.contract.errors import FactoryError, Transient
+from runs.contract.errors import FactoryError, Refused, Transient
 from runs.flows.registry import EffectCall, flow_type, flow_types
 from runs.nudge import nudge
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from runs.flows.registry import FlowType
     from runs.models.flow_row import FlowRow
     from runs.outbox.dispatch import Delivery
 
 _log = logging.getLogger(__name__)
+Row = TypeVar("Row", bound="FlowRow")
+
+MOVED_ON = frozenset({"moved_on", "illegal_edge", "run_at_rest", "transition_refused"})  # somebody else was faster
 
 LOOK_CLAIM = timedelta(seconds=90)  # longer than any batch of reads; a look that died is repeated after it
 BATCH = 50  # rows of one look: what one request to the forge carries
@@ -63,6 +66,21 @@ def _look(flow: FlowType, rows: Sequence[FlowRow]) -> None:
         _log.exception("a look at %d %s rows failed", len(rows), flow.name)
         for row in rows:
             look_failed(row, error)
+
+
+def looks_each(rows: Iterable[Row], look_at: Callable[[Row], None]) -> None:
+    """Look at each row; one that raises backs off alone, one that somebody else moved is left to its new state."""
+    for row in rows:
+        try:
+            look_at(row)
+        except Refused as error:
+            if error.code not in MOVED_ON:
+                look_failed(row, error)
+            _log.info("late: %s: %s", row.subject, error.message)
+        except Exception as error:  # noqa: BLE001  # whatever one row raises is its own: the others go on
+            look_failed(row, error)
+            if not isinstance(error, FactoryError):
+                _log.exception("the look at %s failed", row.subject)
 
 
 def look_done(row: FlowRow, *, due_at: datetime, now: datetime, columns: Mapping[str, Any] | None = None) -> bool:

@@ -16,7 +16,7 @@ from runs.outbox.write import outbox_add
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from runs.machine import Edge
+    from runs.machine import Edge, Machine
     from runs.models.flow_row import FlowRow
 
 EFFECT_TOPIC = "flow.effect"
@@ -47,6 +47,11 @@ class Move:
     timer_at: datetime | None = None
     guards: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+
+
+def flow_actor(machine: Machine, subject: str) -> str:
+    """The flow of this machine over the subject, as an actor of runs, submits, journals and logs."""
+    return f"flow:{machine.name}:{subject}"
 
 
 def flow_start(

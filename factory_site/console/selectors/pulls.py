@@ -17,8 +17,8 @@ from runs.contract.errors import Invalid
 from runs.models.transition import TransitionLog
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from django.db.models import QuerySet
 
