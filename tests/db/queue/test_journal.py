@@ -1,14 +1,12 @@
 """The run's machine as it is stored: every pair of edge and state, walks, and chains that are tampered with."""
 
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import runs
 from runs.clock import now
 from runs.flow import AT_REST, HELD, RUN_MACHINE
 from runs.models import JournalRow, Receipt, Run
@@ -81,17 +79,6 @@ def test_a_move_from_a_row_that_somebody_else_moved_is_refused():
     with pytest.raises(TransitionRefused):
         run_move(stale, "cancel", Step("operator:bob", "operator_cancel", now()))
     assert JournalRow.objects.filter(run=run).count() == 2
-
-
-def test_the_state_of_a_run_is_written_in_one_place():
-    """RU-H6"""
-    package = Path(runs.__file__).parent
-    writers = [
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        if '"state": str(edge.target)' in path.read_text() or "run.state = " in path.read_text()
-    ]
-    assert writers == ["queue/journal.py"]
 
 
 def acts():
