@@ -61,6 +61,13 @@ SHAPES: tuple[Shape, ...] = (
         "eyJust a word",
     ),
     _shape(
+        "abandon_token",  # an agent asks with it whether its submission is still wanted
+        "abandon?token=",
+        r"abandon\?token=(?P<secret>[A-Za-z0-9_-]{16,})",
+        "https://factory.example/hooks/abandon?token=" + "a1B2" * 6,
+        "/hooks/abandon?token=TOKEN",
+    ),
+    _shape(
         "authorization",
         "authorization",
         r"(?i)authorization[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic|token|digest)\s+)?(?P<secret>[^\s\"',;]{6,})",

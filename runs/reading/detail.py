@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from runs.contract.errors import NotFound
+from runs.contract.redactor import Redactor
 from runs.models import Attempt, JournalRow, Receipt, ResultArtifact, Run, RunSpec, TraceRow
 from runs.reading.rows import MICRO, run_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ABANDON_TOKEN = re.compile(r"(/hooks/abandon\?token=)[A-Za-z0-9_-]+")  # asks for a submission: masked where shown
 MOST_TRACE_ROWS = 200
 
 
@@ -31,7 +30,7 @@ def run_detail(run: Run) -> dict[str, Any]:
     result = getattr(run, "result", None)
     return {
         **run_row(run),
-        "spec": _masked(RunSpec.objects.get(run=run).document),
+        "spec": Redactor().redact_document(RunSpec.objects.get(run=run).document),
         "specHash": run.spec_hash,
         "defHash": run.def_hash,
         "journalHead": run.journal_head,
@@ -70,11 +69,6 @@ def run_trace(run: Run, *, since: int, limit: int) -> dict[str, Any]:
         "nextSince": rows[-1].seq if rows else since,
         "ended": run.is_at_rest,
     }
-
-
-def _masked(document: Any) -> Any:
-    """The document without abandon tokens."""
-    return json.loads(ABANDON_TOKEN.sub(r"\1[redacted:token]", json.dumps(document)))
 
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:
