@@ -37,4 +37,9 @@ def missing() -> list[str]:
         sentences.append(
             "browser: left out, no Chromium is on PATH; apt-get install -y --no-install-recommends chromium"
         )
+    if shutil.which("datefudge") is None:
+        sentences.append(
+            "process: left out where clocks differ, no datefudge is on PATH; "
+            "apt-get install -y --no-install-recommends datefudge"
+        )
     return sentences

@@ -56,7 +56,15 @@ def canonical_hash(document: Any) -> str:
 class Process:
     """One child in a process group of its own, with its output in a file."""
 
-    def __init__(self, argv: list[str], environment: dict[str, str], log: Path, *, pipe: bool = False) -> None:
+    def __init__(
+        self,
+        argv: list[str],
+        environment: dict[str, str],
+        log: Path,
+        *,
+        pipe: bool = False,
+        pass_fds: Sequence[int] = (),
+    ) -> None:
         self.log = log
         self._file = log.open("ab")
         self.popen = subprocess.Popen(
@@ -67,6 +75,7 @@ class Process:
             stdout=subprocess.PIPE if pipe else self._file,
             stderr=self._file,
             start_new_session=True,
+            pass_fds=pass_fds,
         )
 
     @property
@@ -167,8 +176,16 @@ class System:
             **more,
         }
 
-    def _start(self, name: str, argv: list[str], environment: dict[str, str], *, pipe: bool = False) -> Process:
-        process = Process(argv, environment, self.folder / f"{name}.log", pipe=pipe)
+    def _start(
+        self,
+        name: str,
+        argv: list[str],
+        environment: dict[str, str],
+        *,
+        pipe: bool = False,
+        pass_fds: Sequence[int] = (),
+    ) -> Process:
+        process = Process(argv, environment, self.folder / f"{name}.log", pipe=pipe, pass_fds=pass_fds)
         self.processes.append(process)
         return process
 
@@ -197,6 +214,11 @@ class System:
         process = self._start("up", argv, self.environment())
         wait_for("answer of /health", self._healthy)
         return process
+
+    def poll(self, number: int, lifeline: int) -> Process:
+        """Start one more process that runs the periodic passes of this system, ended by the pipe's other end."""
+        argv = [sys.executable, "-u", "-m", "factory_site.serving.tasks", str(lifeline)]
+        return self._start(f"poller-{number}", argv, self.environment(), pass_fds=[lifeline])
 
     def _healthy(self) -> bool:
         with contextlib.suppress(requests.RequestException):

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import yaml
 
 from tests.process.system import PROJECT, System, canonical_hash, wait_for
@@ -24,13 +25,15 @@ FAST = {
     "FACTORY_HEARTBEAT_SECONDS": "2",
     "FACTORY_REAPER_SECONDS": "1",
 }
-FAKETIME = shutil.which("faketime")
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+needs_datefudge = pytest.mark.skipif(
+    shutil.which("datefudge") is None, reason="datefudge is not installed: apt-get install datefudge"
+)
 
 
-def later(offset: str) -> list[str]:
-    """The command below which a process sees its wall clock shifted, as in `+1h`; time that passes is real."""
-    assert FAKETIME is not None
-    return ["env", "FAKETIME_DONT_FAKE_MONOTONIC=1", FAKETIME, "-f", offset]
+def shifted(by: str) -> list[str]:
+    """The command below which processes see their wall clock shifted: `1 hour`, or `1 hour ago`; timers are real."""
+    return ["datefudge", by]
 
 
 def scenario(name: str) -> Path:

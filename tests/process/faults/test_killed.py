@@ -1,17 +1,15 @@
 """kill -9 of whatever is at work: the agent, its worker, the control plane, and a worker that only slept."""
 
-import shutil
 import signal
 from pathlib import Path
 from typing import Any
 
 import psutil
-import pytest
 
 from tests.process.faults import aftermath
 from tests.process.system import System, wait_for
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = aftermath.needs_git
 PULL = "acme/shop#1"
 
 
