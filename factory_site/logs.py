@@ -42,11 +42,16 @@ def logging_config(*, as_json: bool) -> dict[str, Any]:
                 "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
             },
         },
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
+        "handlers": {
+            "stderr": {"class": "logging.StreamHandler", "formatter": "lines"},
+            "nowhere": {"class": "logging.NullHandler"},
+        },
         "root": {"handlers": ["stderr"], "level": "INFO"},
         # Django's own handlers would write the same records a second time, in another form.
         "loggers": {
             "django": {"handlers": [], "level": "INFO", "propagate": True},
+            # A request for another host is refused with 400; whoever sends it must not fill the log.
+            "django.security.DisallowedHost": {"handlers": ["nowhere"], "level": "ERROR", "propagate": False},
             "huey": {"handlers": [], "level": "WARNING", "propagate": True},  # a line a beat says nothing
         },
     }

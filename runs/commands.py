@@ -20,6 +20,7 @@ NEXT = {
     "unknown_run": "manage.py runs list",
     "unknown_task": "manage.py tasks list",
     "unknown_pull_request": "manage.py prs list",
+    "pull_request_closed": "manage.py prs list",
     "bad_reference": "manage.py prs list",
     "already_answered": "manage.py tasks list",
     "superseded": "manage.py tasks list",
