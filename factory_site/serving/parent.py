@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 BACKLOG = 512  # connections that may wait while the web child restarts
 
 
-def serve(*, host: str, port: int, workers: int, say: Callable[[str], None]) -> int:
-    """Serve until a signal; return the exit code.
+def serve(*, host: str, port: int, workers: int, say: Callable[[str], None], command: str = "") -> int:
+    """Serve until a signal; return the exit code. ``command`` is what the workers run for work left to them.
 
     Raises ``Refused`` when another one runs on this data folder, ``Invalid`` when the port is taken or a file is wrong.
     """
@@ -31,7 +31,9 @@ def serve(*, host: str, port: int, workers: int, say: Callable[[str], None]) -> 
     url = local_url(host, listening.getsockname()[1])
     prepare(say, url)
     connections.close_all()  # this process looks after children from here on, and after no rows
-    family = Family([*_children(listening), *(worker_child(number + 1, url) for number in range(workers))], say)
+    flags = ["--command", command] if command else []
+    staff = [worker_child(number + 1, url, *flags) for number in range(workers)]
+    family = Family([*_children(listening), *staff], say)
     try:
         return family.run(on_ready=lambda: say(f"Factory serves {url} from {home} (stop with Ctrl-C)"))
     finally:

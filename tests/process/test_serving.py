@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 from pathlib import Path
+from typing import Any
 
 import psutil
 import requests
@@ -21,6 +22,10 @@ def children(pid: int, word: str) -> list[psutil.Process]:
         except psutil.Error:
             continue
     return found
+
+
+def idle_workers(system: System) -> list[dict[str, Any]]:
+    return [worker for worker in system.get("/api/v1/workers")["items"] if worker["state"] == "idle"]
 
 
 def port_is_free(port: int) -> bool:
@@ -82,8 +87,11 @@ def test_the_first_start_leaves_its_secrets_to_their_owner_alone(tmp_path: Path)
 
 def test_up_runs_a_worker_and_drains_it_on_ctrl_c(tmp_path: Path) -> None:
     with System(tmp_path) as system:
-        up = system.up("--workers", "1")
-        wait_for("idle worker", lambda: [w for w in system.get("/api/v1/workers")["items"] if w["state"] == "idle"])
+        up = system.up("--workers", "1", "--command", "true")
+        idle = wait_for(
+            "idle worker", lambda: [w for w in system.get("/api/v1/workers")["items"] if w["state"] == "idle"]
+        )
+        assert idle[0]["offer"]["anyAdapter"] == "command"
         [worker] = children(up.pid, "workers.host")
         assert up.end(signal.SIGINT, seconds=60) == 0
         assert not worker.is_running()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.core.management.base import CommandError
 
 from factory_site.serving.parent import serve
 from runs.commands import ProductCommand
@@ -24,8 +25,17 @@ class Command(ProductCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=settings.FACTORY.port)
         parser.add_argument("--with-worker", action="store_true", help="also run one worker on this machine")
+        parser.add_argument("--command", metavar="'ARGV'", default="", help="its agent, as for `work`")
 
     def handle(self, **options: Any) -> None:
         """Serve until a signal."""
-        workers = int(options["with_worker"])
-        raise SystemExit(serve(host=options["host"], port=options["port"], workers=workers, say=self.say))
+        if options["command"] and not options["with_worker"]:
+            raise CommandError("--command is for the worker: give --with-worker as well")
+        code = serve(
+            host=options["host"],
+            port=options["port"],
+            workers=int(options["with_worker"]),
+            say=self.say,
+            command=options["command"],
+        )
+        raise SystemExit(code)

@@ -24,11 +24,18 @@ class Command(ProductCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=settings.FACTORY.port)
         parser.add_argument("--workers", default="1", metavar="N", help="how many workers (default 1)")
+        parser.add_argument("--command", metavar="'ARGV'", default="", help="agent that the workers run, as for `work`")
 
     def handle(self, **options: Any) -> None:
         """Run until a signal."""
-        workers = _worker_count(options["workers"])
-        raise SystemExit(serve(host=options["host"], port=options["port"], workers=workers, say=self.say))
+        code = serve(
+            host=options["host"],
+            port=options["port"],
+            workers=_worker_count(options["workers"]),
+            say=self.say,
+            command=options["command"],
+        )
+        raise SystemExit(code)
 
 
 def _worker_count(text: str) -> int:
