@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from tests import rings
 from tests.process.inputs.conftest import refused, run
 from tests.process.serving import Served
 
@@ -117,6 +118,7 @@ def test_broken_definitions_stop_a_first_start_and_leave_nothing_current(tmp_pat
     assert not (tmp_path / "admin.json").exists()
 
 
+@pytest.mark.skipif(rings.postgres_url() is not None, reason="copies the file that an SQLite database is")
 def test_a_good_registry_that_breaks_stays_in_use_and_is_an_anomaly(served, tmp_path):
     home = tmp_path / "home"
     copied = shutil.copytree(served.home, home, ignore=shutil.ignore_patterns("run", "staticfiles", "*-wal", "*-shm"))
