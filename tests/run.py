@@ -1,4 +1,4 @@
-"""Run the whole suite: everything on SQLite, then every ring that has a database once more on PostgreSQL.
+"""Run the whole suite: everything on SQLite, then what has a database behind it once more on PostgreSQL.
 
 With arguments of pytest's own there is a single pass with exactly these arguments, on the caller's DATABASE_URL.
 """
@@ -13,8 +13,14 @@ from collections.abc import Mapping
 from tests import postgres, rings
 
 REQUIRE_RINGS = "--require-rings"
-ON_POSTGRES = "db or race or process"
+# Two processes, each with a data folder and a test database of its own. The tests of a file stay together, because they
+# share what they have started.
+TOGETHER = ["-n", "2", "--dist", "loadfile"]
+ON_POSTGRES = ["-m", "db or race or process"]
+# They start processes with no database behind them, or with one that they choose themselves.
+SAME_ON_EITHER = ["process/host", "process/simulator", "process/test_commands.py", "process/test_demo.py"]
 NOTHING_COLLECTED = 5  # pytest's exit code
+USAGE_ERROR = 4  # pytest's exit code
 
 
 def main(arguments: list[str]) -> int:
@@ -23,10 +29,18 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if [argument for argument in arguments if argument != REQUIRE_RINGS]:
         return _pytest(arguments, os.environ)
-    code = _pytest(arguments, {name: value for name, value in os.environ.items() if name != "DATABASE_URL"})
-    if code != 0:
-        return code
-    return _on_postgres(arguments)
+    missing = rings.missing()
+    if missing and REQUIRE_RINGS in arguments:
+        sys.stderr.write("ERROR: " + "; ".join(missing) + "\n")
+        return USAGE_ERROR
+    return _pytest([*arguments, *TOGETHER], _on_sqlite(os.environ)) or _on_postgres(arguments)
+
+
+def _on_sqlite(environment: Mapping[str, str]) -> dict[str, str]:
+    """The caller's variables, with a PostgreSQL of theirs put aside for the second pass."""
+    kept = {name: value for name, value in environment.items() if name != "DATABASE_URL"}
+    url = rings.postgres_url()
+    return kept | ({rings.ASIDE: url} if url else {})
 
 
 def _on_postgres(arguments: list[str]) -> int:
@@ -36,8 +50,9 @@ def _on_postgres(arguments: list[str]) -> int:
         if url is None and binaries is not None:
             url = stack.enter_context(postgres.throwaway_cluster(binaries)).url
         if url is None:
-            return 0  # the first pass has said so, and refused where every ring is required
-        code = _pytest([*arguments, "-m", ON_POSTGRES], {**os.environ, "DATABASE_URL": url})
+            return 0  # the first pass has said so
+        left_out = [f"--ignore=tests/{path}" for path in SAME_ON_EITHER]
+        code = _pytest([*arguments, *TOGETHER, *ON_POSTGRES, *left_out], {**os.environ, "DATABASE_URL": url})
     return 0 if code == NOTHING_COLLECTED and REQUIRE_RINGS not in arguments else code
 
 

@@ -46,7 +46,7 @@ def test_a_process_that_queues_a_run_wakes_the_listeners_of_all_others(served, s
 
 
 def test_held_claims_share_one_listener_and_own_no_session(served, session):
-    """RU-H12, WP-H8: twelve held claims; one session that listens, and fewer sessions than claims."""
+    """WP-H8: twelve claims held by `serve`; one session that listens, and fewer sessions than claims."""
     (resting,) = session.execute(SESSIONS).fetchone()
     workers = [WireWorker(served.credential, number) for number in range(HELD)]
     with ThreadPoolExecutor(HELD) as pool:
