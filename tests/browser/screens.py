@@ -1,4 +1,4 @@
-"""Pictures of every page in both themes and two widths; fails on sideways overflow and on errors in the browser.
+"""Pictures of every page in both themes and two widths; fails on overflow, errors in the browser, and axe findings.
 
 `python -m tests.browser.screens --output DIR` serves a filled and an empty console of its own; with `--url URL` it
 visits the console that runs there, as `--user` with `--password`.
@@ -27,6 +27,8 @@ FLAGS = [
 ]  # fmt: skip
 WIDTHS = {1440: 900, 390: 844}
 THEMES = ("light", "dark")
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -48,11 +50,12 @@ def serve(*, filled: bool) -> str:
     from django.core.wsgi import get_wsgi_application
 
     from runs.models.user import Role
+    from tests.browser.fleet import fill_fleet
     from tests.browser.world import fill, person
 
     call_command("migrate", verbosity=0)
     if filled:
-        fill()
+        fill_fleet(fill())
     else:
         person("ops-1", Role.OPERATOR)
     server = make_server("127.0.0.1", 0, StaticFilesHandler(get_wsgi_application()), handler_class=Quiet)
@@ -84,8 +87,20 @@ class Camera:
         page.set_viewport_size(
             {"width": size["width"], "height": max(tall, size["height"])}
         )  # bars then stand at its ends
+        self.faults += [f"{name}: {finding}" for finding in axe_findings(page)]
         page.screenshot(path=self.output / f"{name}.png")
         page.set_viewport_size(size)
+
+
+def axe_findings(page: Page) -> list[str]:
+    """What axe-core has to say about the page as it stands: rule, element, how to mend it."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("rules => axe.run({runOnly: rules, resultTypes: ['violations']})", RULES)
+    return [
+        f"axe {rule['id']} at {' '.join(node['target'])}: {' '.join(node['failureSummary'].split())}"
+        for rule in found["violations"]
+        for node in rule["nodes"]
+    ]
 
 
 def sign_in(page: Page, url: str, user: str, password: str) -> None:
@@ -118,10 +133,40 @@ def addresses(page: Page, url: str) -> dict[str, str]:
     ):
         if of in found:
             found[kind] = f"{found[of]}?tab={tab}"
-    return {**found, "missing": "/nowhere/"}
+    return {**found, **fleet_addresses(page, url), "missing": "/nowhere/"}
 
 
-def tour(browser: Browser, camera: Camera, url: str, *, user: str, password: str, prefix: str) -> int:
+def fleet_addresses(page: Page, url: str) -> dict[str, str]:
+    """Pages of runs, workers, agents and the doctor, each tab once."""
+    found = {
+        "runs": "/runs/", "runs-failed": "/runs/?tab=failed", "runs-all": "/runs/?tab=all", "workers": "/workers/",
+        "workers-gone": "/workers/?tab=gone", "agents": "/agents/", "doctor": "/doctor/",
+    }  # fmt: skip
+    for kind, listing in (
+        ("run-live", "/runs/?state=running"),
+        ("run-queued", "/runs/?state=queued"),
+        ("run-failed", "/runs/?tab=failed&state=failed"),
+        ("run-refused", "/runs/?tab=failed&state=refused"),
+        ("run-done", "/runs/?tab=all&state=completed"),
+        ("worker", "/workers/"),
+        ("agent", "/agents/"),
+    ):
+        page.goto(url + listing)
+        first = page.query_selector("a.row-link")
+        if first is not None:
+            found[kind] = str(first.get_attribute("href"))
+    for of, tab in (
+        ("run-done", "result"), ("run-done", "spec"), ("run-done", "journal"), ("run-done", "receipt"),
+        ("run-queued", "placement"), ("agent", "versions"), ("agent", "schemas"), ("agent", "runs"),
+    ):  # fmt: skip
+        if of in found:
+            found[f"{of}-{tab}"] = f"{found[of]}?tab={tab}"
+    if "agent" in found:
+        found["agent-prompt"] = f"{found['agent']}prompt/"
+    return found
+
+
+def tour(browser: Browser, camera: Camera, url: str, *, user: str, password: str, prefix: str, only: str) -> int:
     taken = 0
     for theme in THEMES:
         for width, height in WIDTHS.items():
@@ -132,6 +177,8 @@ def tour(browser: Browser, camera: Camera, url: str, *, user: str, password: str
             camera.shoot(page, f"{prefix}login-{theme}-{width}")
             sign_in(page, url, user, password)
             for name, path in addresses(page, url).items():
+                if not name.startswith(only):
+                    continue
                 page.goto(url + path)
                 camera.shoot(page, f"{prefix}{name}-{theme}-{width}")
                 taken += 1
@@ -146,6 +193,7 @@ def main() -> int:
     parser.add_argument("--user", default="ops-1")
     parser.add_argument("--password", default="correct horse battery")
     parser.add_argument("--empty", action="store_true", help="a fresh install instead of a filled one")
+    parser.add_argument("--only", default="", help="only pages whose name begins so")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     url = options.url or serve(filled=not options.empty)
@@ -153,8 +201,9 @@ def main() -> int:
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright keeps an event loop in this thread
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=rings.chromium(), args=FLAGS)
+        prefix = "fresh-" if options.empty else ""
         taken = tour(
-            browser, camera, url, user=options.user, password=options.password, prefix="fresh-" if options.empty else ""
+            browser, camera, url, user=options.user, password=options.password, prefix=prefix, only=options.only
         )
         browser.close()
     sys.stdout.write(f"{taken} pictures in {options.output}\n")
