@@ -11,14 +11,18 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.timezone import localtime
 
+from factory_site.console.selectors.pull import pull_address
 from factory_site.console.wording import words
 from factory_site.console.wording.reasons import reason_of
+from factory_site.templatetags.console import actor as actor_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from django.utils.safestring import SafeString
+
+    from convergence.models import PullRequest
 
 register = template.Library()
 RUN = re.compile(r"run_[0-9A-Z]{26}", re.ASCII)
@@ -104,11 +108,20 @@ def by_key(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-@register.filter
-def example(name: str) -> SafeString:
+@register.simple_tag
+def example(name: str, pulls: Mapping[str, PullRequest]) -> SafeString:
     """The name of an example, a link where it has a page."""
+    if name in pulls:
+        return format_html('<a href="{}">{}</a>', pull_address(pulls[name]), pulls[name].key)
     if RUN.fullmatch(name):
         return format_html('<a href="/runs/{0}/">{1}</a>', name, words.short_id(name, SHOWN_CHARACTERS))
     if WORKER.fullmatch(name):
         return format_html('<a href="/workers/{0}/">{1}</a>', name, short_worker(name))
     return escape(name)
+
+
+@register.filter
+def who(actor: str) -> str:
+    """Who wrote a row of a journal, in words; a worker by its short id."""
+    kind, _, name = actor.partition(":")
+    return f"the worker {short_worker(name)}" if kind == "worker" else actor_in_words(actor)

@@ -86,7 +86,11 @@ def _worker(worker_id: str, at: datetime, seen: datetime, **columns: Any) -> Non
             "workspaceKinds": ["ephemeral", "worktree"],
             "repositories": ["*"],
         },
-        health={"diskFreeGb": 212, "memoryFreeGb": 24, "unkillable": []},
+        health={
+            "isolation": {"level": "process", "lacks": []},
+            "adaptersMissing": {"claude": "cli_missing"},
+            "disk": {"freeBytes": 212 * 2**30, "totalBytes": 512 * 2**30},
+        },
         clock_skew_ms=-340,
         started_at=at - timedelta(hours=6),
         last_seen_at=seen,

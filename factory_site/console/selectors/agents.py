@@ -164,6 +164,8 @@ def definition_words(definition: Definition) -> list[tuple[str, str]]:
 def _value(name: str, value: Any) -> str:
     if name == "promptBinding":
         return BINDINGS.get(value, str(value))
+    if name == "repositories" and value == ["*"]:
+        return "every repository"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from factory_site.console.selectors.pull import pull_by_subject
 from factory_site.doctor.report import Finding, findings
 from runs.models import Outbox, PeriodicTask
 from runs.outbox.dispatch import PENDING, consumed_topics
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
+
+    from convergence.models import PullRequest
 
 MOST_COUNTED = 1_000
 DEAD_SHOWN = 20
@@ -47,6 +51,7 @@ class DoctorPage:
     pending: int
     retrying: int
     dead: tuple[DeadRow, ...]
+    pulls: Mapping[str, PullRequest]
 
 
 def doctor_page() -> DoctorPage:
@@ -63,6 +68,7 @@ def doctor_page() -> DoctorPage:
         ),
         pending=len(pending),
         retrying=sum(1 for tries in pending if tries > 1),
+        pulls=pull_by_subject([name for each in found for name in each.examples]),
         dead=tuple(
             DeadRow(row.key, row.topic, row.tries, row.last_error, row.dead_at)
             for row in Outbox.objects.filter(dead_at__isnull=False).order_by("-id")[:DEAD_SHOWN]

@@ -36,6 +36,7 @@ WORDS = {
     "trace_truncated": "Cut",
 }
 ONE_LINE = 160
+TELLING = frozenset({"command", "path", "file_path", "filePath", "pattern", "query", "url"})
 MILLISECONDS = 1000
 
 
@@ -100,9 +101,13 @@ def trace_counts(attempt: Attempt) -> dict[str, int]:
 
 
 def first_errors(attempt: Attempt) -> list[Entry]:
-    """The first entries of an attempt that failed, in one query."""
-    rows = TraceRow.objects.filter(ERROR, attempt=attempt).exclude(kind="lifecycle").order_by("seq")
-    return _entries(list(rows[:FEW]))
+    """The first tool calls of an attempt that failed, with what they were called for; two queries."""
+    failed = list(TraceRow.objects.filter(ERROR, attempt=attempt).exclude(kind="lifecycle").order_by("seq")[:FEW])
+    if not failed:
+        return []
+    before = TraceRow.objects.filter(attempt=attempt, kind="tool_use", seq__lt=failed[-1].seq).order_by("-seq")
+    entries = _entries(sorted([*before[:WINDOW], *failed], key=lambda row: row.seq))
+    return [entry for entry in entries if entry.is_error]
 
 
 def last_words(attempt: Attempt) -> str:
@@ -151,11 +156,18 @@ def _called(entry: Entry, payload: dict[str, Any]) -> None:
     entry.tool = str(payload.get("id", ""))
     entry.name = str(payload.get("name", "")) or "tool"
     given = payload.get("input")
-    values = list(given.values()) if isinstance(given, dict) else [given]
+    values = _values(given)
     first = next((value for value in values if isinstance(value, str) and value.strip()), "")
     entry.line = " ".join(first.split())[:ONE_LINE]
     is_whole = len(values) == 1 and isinstance(values[0], str) and entry.line == values[0]
     entry.body = "" if is_whole or not given else json.dumps(given, indent=2, ensure_ascii=False)
+
+
+def _values(given: Any) -> list[Any]:
+    """What a tool was called with, the telling part first."""
+    if not isinstance(given, dict):
+        return [given]
+    return [given[name] for name in sorted(given, key=lambda name: (name not in TELLING, name))]
 
 
 def _answered(entry: Entry, payload: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Subquery
+from django.template.defaultfilters import filesizeformat
 
 from factory_site.console.selectors.counted import Counted
 from runs.clock import now
@@ -127,22 +128,26 @@ def worker_page(worker_id: str) -> WorkerPage:
         ),
         node_credential=Credential.objects.filter(node=row.node).first(),
         labels=sorted((str(name), str(value)) for name, value in (row.offer.get("labels") or {}).items()),
-        health=[(_words(name), _said(value)) for name, value in row.health.items()],
+        health=[(_words(name), _said(name, value)) for name, value in row.health.items()],
     )
 
 
 def _words(name: str) -> str:
-    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).replace("_", " ")
+    spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
+    return spaced.removesuffix(" bytes").replace("_", " ")
 
 
-def _said(value: Any) -> str:
+def _said(name: str, value: Any) -> str:
+    """What a worker reports of its machine, in words; a name that ends in `Bytes` is a size."""
+    if isinstance(value, dict):
+        return ", ".join(f"{_words(key)} {_said(key, each)}" for key, each in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(_said(name, each) for each in value) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {_said(each)}" for name, each in value.items()) or "none"
-    if isinstance(value, list):
-        return ", ".join(_said(each) for each in value) or "none"
-    return "not reported" if value in {None, ""} else str(value)
+    if name.endswith("Bytes") and isinstance(value, int):
+        return filesizeformat(value)
+    return "not reported" if value in {None, ""} else str(value).replace("_", " ")
 
 
 def placement(run: Run) -> Placement:

@@ -41,7 +41,7 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "worker_lost": ("The worker was lost: no sign of life in time", "See the worker's page for its last sign of life."),
     "lease_expired": ("The worker held it beyond its time", "See whether the worker's machine was asleep."),
     "worker_crashed": ("The worker died and found the run when it came back", "Read the worker's own log."),
-    "adapter_error": ("The program that drives the agent failed", "Read the console log below."),
+    "adapter_error": ("The program that drives the agent failed", "Read the console log."),
     "adapter_unavailable": ("The agent's program is not there on the worker", "Install it, or log in to it, there."),
     "workspace_provisioning_error": (
         "The workspace could not be made",
@@ -52,7 +52,7 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "usage_limited": ("The agent's account has reached its limit", "Wait for the limit, or use another account."),
     "released_by_operator": ("A person took it back from its worker", ""),
     # the agent
-    "agent_exit": ("The agent ended with an error", "Read the last lines below."),
+    "agent_exit": ("The agent ended with an error", "Read the first error and the last lines here."),
     "contract_violation": ("The agent's result does not keep its contract", "Compare the result with its schema."),
     "verification_failed": ("What the agent left did not pass its checks", "Read the log of the failed check."),
     # for good
