@@ -14,10 +14,10 @@ from factory_site import __version__
 from factory_site.api.auth import SessionCaller, TokenCaller
 from factory_site.api.border import StrictParser
 from factory_site.api.errors import UNAUTHENTICATED, error_answer, register_handlers
-from factory_site.api.fleet import explain
 from factory_site.api.fleet.agents import router as agents
 from factory_site.api.fleet.artifacts import router as artifacts
 from factory_site.api.fleet.doctor import router as doctor
+from factory_site.api.fleet.worker import router as worker
 from factory_site.api.pulls import router as pulls
 from factory_site.api.runs import router as runs
 from factory_site.api.status import router as status
@@ -58,8 +58,7 @@ api.add_router("/api/v1/pull-requests", pulls, tags=["pull requests"])
 api.add_router("/api/v1/tasks", tasks, tags=["tasks"])
 api.add_router("/api/v1/runs", runs, tags=["runs"])
 api.add_router("/api/v1/workers", workers, tags=["workers"])
-api.add_router("/api/v1/runs", explain.runs, tags=["runs"])
-api.add_router("/api/v1/workers", explain.workers, tags=["workers"])
+api.add_router("/api/v1/workers", worker, tags=["workers"])
 api.add_router("/api/v1/agents", agents, tags=["agents"])
 api.add_router("/api/v1/doctor", doctor, tags=["status"])
 api.add_router("/artifacts", artifacts, tags=["artifacts"])

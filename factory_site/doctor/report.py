@@ -50,13 +50,18 @@ class Finding:
         }
 
 
-def findings() -> list[Finding]:
-    """What every check found now, anomalies first; a check that fails reports itself. Bounded reads by index."""
+def every_check() -> Sequence[Callable[[datetime], Sequence[Finding]]]:
+    """The checks in the order in which their findings stand."""
     from factory_site.doctor import clockwork, fleet, queue
 
+    return (*clockwork.CHECKS, *queue.CHECKS, *fleet.CHECKS)
+
+
+def findings(checks: Sequence[Callable[[datetime], Sequence[Finding]]] | None = None) -> list[Finding]:
+    """What every check found now, anomalies first; a check that fails reports itself. Bounded reads by index."""
     at = clock_now()
     found: list[Finding] = []
-    for check in (*clockwork.CHECKS, *queue.CHECKS, *fleet.CHECKS):
+    for check in every_check() if checks is None else checks:
         found += _run(check, at)
     return sorted(found, key=lambda each: each.level is Level.NOTICE)
 

@@ -100,12 +100,26 @@ def skew(milliseconds: int) -> str:
 
 
 @register.filter
-def by_key(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Each key of a document with its value as text."""
+def short_keys(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The keys of a document whose values are one short line."""
+    return [(name, text) for name, text in _texts(document) if _is_short(text)]
+
+
+@register.filter
+def long_keys(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The keys of a document whose values need room."""
+    return [(name, text) for name, text in _texts(document) if not _is_short(text)]
+
+
+def _texts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         (name, value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False))
         for name, value in sorted(document.items())
     ]
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= FIRST_LINE and "\n" not in text
 
 
 @register.simple_tag

@@ -1,0 +1,205 @@
+import re
+from http import HTTPStatus
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from runs.models import Run
+from tests.browser.fleet import add_entry
+from tests.queue_driver import claim
+
+pytestmark = pytest.mark.django_db
+
+RUN_TABS = ("", "?tab=result", "?tab=spec", "?tab=journal", "?tab=receipt", "?tab=placement")
+FRAME_READS = ("session", "runs_user", "preference", "humantask")
+
+
+def pages(fleet):
+    runs = (
+        fleet.running,
+        fleet.failed,
+        fleet.refused,
+        fleet.completed,
+        fleet.cancelled,
+        fleet.unplaceable,
+        fleet.again,
+    )
+    return [
+        "/runs/",
+        "/runs/?tab=failed",
+        "/runs/?tab=all&agent=pr-review",
+        *[f"/runs/{run.run_id}/{tab}" for run in runs for tab in RUN_TABS],
+        f"/runs/{fleet.failed.run_id}/?only=errors",
+        f"/runs/{fleet.failed.run_id}/?q=pytest",
+        "/workers/",
+        "/workers/?tab=gone",
+        f"/workers/?explain={fleet.unplaceable.run_id}",
+        f"/workers/{fleet.busy}/",
+        f"/workers/{fleet.idle}/",
+        f"/workers/{fleet.lost}/",
+        "/agents/",
+        "/agents/pr-review@1/",
+        "/agents/pr-review/prompt/",
+        *[f"/agents/pr-review@1/?tab={tab}" for tab in ("versions", "schemas", "runs")],
+        "/doctor/",
+    ]
+
+
+def text(response):
+    return response.content.decode()
+
+
+def words(html):
+    return " ".join(re.sub(r"<svg.*?</svg>|<[^>]+>", " ", html, flags=re.DOTALL).split())
+
+
+def test_every_page_answers_and_none_has_an_empty_cell(operator, viewer, fleet):
+    """CO-H23: no script stands in a page; a viewer reads all of it."""
+    for path in pages(fleet):
+        response = operator.get(path)
+        assert response.status_code == HTTPStatus.OK, path
+        assert not re.search(r"<script(?![^>]*\bsrc=)|<style|<[^>]*\s(?:style|on\w+)=", text(response)), path
+        for cell in re.findall(r"<(?:td|dd)[^>]*>(.*?)</(?:td|dd)>", text(response), re.DOTALL):
+            assert words(cell) not in {"", "-", "–", "None"}, (path, cell)
+        assert viewer.get(path).status_code == HTTPStatus.OK, path
+
+
+def test_every_page_stands_on_an_empty_database(operator):
+    for path in (
+        "/runs/",
+        "/runs/?tab=failed",
+        "/runs/?tab=all",
+        "/workers/",
+        "/workers/?tab=gone",
+        "/agents/",
+        "/doctor/",
+    ):
+        assert operator.get(path).status_code == HTTPStatus.OK, path
+    for path in ("/runs/run_1/", "/workers/nobody/", "/agents/nobody/", "/runs/run_1/trace/"):
+        assert operator.get(path).status_code == HTTPStatus.NOT_FOUND, path
+
+
+def test_a_failed_run_opens_with_its_first_error_and_its_log(operator, fleet):
+    """CO-H27: the reason code with its sentence and next step, before everything else."""
+    page = text(operator.get(f"/runs/{fleet.failed.run_id}/"))
+    failure = page[page.index('id="failure"') : page.index('id="run-facts"')]
+    said = words(failure)
+    assert "The agent ended with an error. agent_exit" in said
+    assert "First error: bash pytest tests/upload_test.py -q" in said
+    assert "FAILED test_retries_twice" in said
+    assert "not tried again" in said
+    assert f'href="/artifacts/{fleet.log_sha256}"' in failure
+
+
+def test_text_of_an_agent_is_inert(operator, fleet):
+    """CO-H22: tags, colours of terminals and direction marks of a trace stand as text."""
+    page = text(operator.get(f"/runs/{fleet.running.run_id}/"))
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    assert '<span class="mark">U+001B</span>' in page
+    assert '<span class="mark">U+202E</span>' in page
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+
+
+def test_a_trace_is_read_on_from_a_cursor_until_the_attempt_has_ended(operator, fleet):
+    attempt = fleet.running.attempts.get()
+    address = f"/runs/{fleet.running.run_id}/trace/?attempt=1&since=8"
+    first = operator.get(address)
+    assert (first["X-Trace-Last"], first["X-Trace-Ended"], words(text(first))) == ("8", "no", "")
+    add_entry(attempt, 9, "assistant_text", {"text": "Now the second file."})
+    second = operator.get(address)
+    assert second["X-Trace-Last"] == "9"
+    assert "Now the second file." in text(second)
+    assert operator.get(f"/runs/{fleet.failed.run_id}/trace/?since=-1")["X-Trace-Ended"] == "yes"
+
+
+def test_a_long_trace_shows_its_newest_part_and_leads_to_the_earlier_one(operator, fleet):
+    attempt = fleet.running.attempts.get()
+    for seq in range(9, 230):
+        add_entry(attempt, seq, "assistant_text", {"text": f"step {seq}"})
+    page = text(operator.get(f"/runs/{fleet.running.run_id}/"))
+    assert page.count('<li class="entry') == 200
+    earlier = re.search(r'href="([^"]+before=\d+)"', page)[1].replace("&amp;", "&")
+    assert "The failing test imports" in text(operator.get(earlier))
+
+
+def test_a_queued_run_says_what_each_worker_lacks(operator, fleet):
+    """CO-S13: the second badge, the missing label, and the nearest worker."""
+    assert "No worker fits" in text(operator.get("/runs/"))
+    for path in (f"/runs/{fleet.unplaceable.run_id}/?tab=placement", f"/workers/?explain={fleet.unplaceable.run_id}"):
+        said = words(text(operator.get(path)))
+        assert "No live worker can take this run: 2 lack label can=infra-exec." in said
+        assert "lacks label can=infra-exec" in said
+
+
+def test_a_hash_that_no_longer_fits_is_said(operator, fleet):
+    path = f"/runs/{fleet.completed.run_id}/?tab=receipt"
+    assert "Differs" not in text(operator.get(path))
+    Run.objects.filter(pk=fleet.completed.pk).update(spec_hash="sha256:" + "0" * 64)
+    assert "Differs" in text(operator.get(path))
+    assert "Hash chain broken" in text(operator.get(f"/runs/{fleet.completed.run_id}/?tab=journal"))
+
+
+@pytest.mark.parametrize(("path", "most"), [("/runs/?tab=all", 12), ("/workers/", 6), ("/agents/", 8)])
+def test_the_queries_of_a_list_do_not_depend_on_its_rows(operator, fleet, path, most):
+    """CO-H16: few rows or many, the page costs the same."""
+    operator.get(path)
+    with CaptureQueriesContext(connection) as few:
+        operator.get(path)
+    run = Run.objects.get(pk=fleet.cancelled.pk)
+    for number in range(30):
+        run.pk = None
+        run.run_id = f"run_{number:026d}"
+        run.idempotency_key = f"copy-{number}"
+        run.save(force_insert=True)
+    with CaptureQueriesContext(connection) as many:
+        operator.get(path)
+    assert len(many) == len(few)
+    own = [each["sql"] for each in few if not any(name in each["sql"] for name in FRAME_READS)]
+    assert len(own) <= most, own
+
+
+def test_what_has_not_changed_is_a_304_after_two_reads(operator, fleet):
+    """CO-H4: beside the frame's reads an unchanged part costs two at most; a claim makes it a new one."""
+    places = [("/runs/", "run-table"), (f"/runs/{fleet.running.run_id}/", "live"), ("/workers/", "live")]
+    for path, target in places:
+        tag = operator.fragment(path, target)["ETag"]
+        with CaptureQueriesContext(connection) as reads:
+            again = operator.fragment(path, target, tag)
+        assert again.status_code == HTTPStatus.NOT_MODIFIED, path
+        own = [
+            each["sql"]
+            for each in reads
+            if not any(name in each["sql"] for name in ("session", 'FROM "runs_user" WHERE "runs_user"."id" = '))
+        ]
+        assert len(own) <= 2, own
+    before = {path: operator.fragment(path, target)["ETag"] for path, target in places}
+    Run.objects.filter(pk=fleet.again.pk).update(hold="", available_at=None)
+    claim(fleet.idle)
+    for path, target in (places[0], places[2]):
+        assert operator.fragment(path, target, before[path]).status_code == HTTPStatus.OK, path
+
+
+def test_a_fragment_is_the_same_part_of_the_page_and_holds_no_form(operator, fleet):
+    """CO-H3, CO-H5: for the same rows they are equal; what is polled holds nothing that people type into."""
+    for path, target in [
+        ("/runs/", "run-table"),
+        (f"/runs/{fleet.failed.run_id}/?tab=journal", "live"),
+        (f"/workers/{fleet.busy}/", "live"),
+        ("/doctor/", "live"),
+    ]:
+        part = text(operator.fragment(path, target))
+        assert "<form" not in part, path
+        clockless = re.compile(r"<time.*?</time>|\b[\d.]+ (?:min|s|h)\b|data-etag=\"[^\"]*\"|\s+", re.DOTALL)
+        assert clockless.sub("", part) in clockless.sub("", text(operator.get(path))), path
+
+
+def test_a_run_at_rest_polls_no_more(operator, fleet):
+    """CO-H6: an ended run, its trace, and a tab of ended runs ask for nothing."""
+    for path in (f"/runs/{fleet.failed.run_id}/", "/runs/?tab=failed", "/workers/?tab=gone"):
+        page = text(operator.get(path))
+        assert "data-live=" not in page, path
+        assert "data-source=" not in page, path
+    live = text(operator.get(f"/runs/{fleet.running.run_id}/"))
+    assert live.count("data-live=") == live.count("data-source=") == 1
