@@ -33,6 +33,7 @@ CODES = {
     "unknown_definition": S.BAD_REQUEST,
 }
 DATABASE_RETRY_SECONDS = 1
+FORGE_RETRY_SECONDS = 60  # of what the forge refused for good: only a person mends it
 UNAUTHENTICATED = "Sign in, or send an API token: Authorization: Bearer <token>."
 CSRF_SENTENCE = "The CSRF token is missing or wrong. Send it in the header X-CSRFToken, or load the page again."
 
@@ -98,16 +99,15 @@ def status_of(error: FactoryError) -> HTTPStatus:
 def factory_error_answer(error: FactoryError) -> JsonResponse:
     """The answer of an error of the tree. What the forge refused for good is unavailable to the caller, too."""
     status = status_of(error)
-    retry_after = error.retry_after if isinstance(error, Transient) else error.details.pop("retryAfter", None)
+    retry_after = error.retry_after if isinstance(error, Transient) else None
     if isinstance(error, Permanent):
-        retry_after = retry_after or 60
-    details = error.details
+        retry_after = FORGE_RETRY_SECONDS
     return error_answer(
         status,
         error.code,
         error.message,
-        retryable=error.retryable or bool(details.pop("retryable", False)),
-        details=details,
+        retryable=error.retryable or bool(error.details.get("retryable")),
+        details={name: value for name, value in error.details.items() if name != "retryable"},
         retry_after=retry_after,
     )
 

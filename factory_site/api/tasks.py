@@ -12,9 +12,9 @@ from factory_site.api.answers import Task, TaskList
 from factory_site.api.auth import needs
 from factory_site.api.errors import responses
 from factory_site.api.lists import Body, Page, conditional, window
-from runs.contract.errors import Invalid, NotFound
+from runs.contract.errors import Invalid
 from runs.humans.flow import TASK_MACHINE
-from runs.humans.selectors import task_json
+from runs.humans.selectors import task_find, task_json
 from runs.humans.tasks import task_answer
 from runs.models import HumanTask, Role
 from runs.subjects import subject_reference
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 router = Router(by_alias=True)
-MOST_KEY = 2**63 - 1  # a row's key
 
 
 class TaskFilter(Page):
@@ -50,24 +49,16 @@ def task_list(request: HttpRequest, filters: Query[TaskFilter]) -> HttpResponse:
 @router.get("/{task_id}", response=responses({200: Task}, 304, 404))
 def task_show(request: HttpRequest, task_id: int) -> HttpResponse:
     """One human task."""
-    return conditional(request, task_json(task_named(task_id)))
+    return conditional(request, task_json(task_find(task_id)))
 
 
 @router.post("/{task_id}/complete", response=responses({200: Task}, 403, 404, 409, 413))
 def task_complete(request: HttpRequest, task_id: int, body: Answer) -> dict[str, Any]:
     """Answer a task; the first answer wins."""
     caller = needs(request, Role.OPERATOR, "Answering a task")
-    task_named(task_id)
+    task_find(task_id)
     task = task_answer(task_id=task_id, variables=body.variables, actor=caller.actor, seen=body.seen_hash or "")
     return task_json(task)
-
-
-def task_named(task_id: int) -> HumanTask:
-    """The task; raises ``NotFound`` unknown_task."""
-    task = HumanTask.objects.filter(pk=task_id).first() if 0 < task_id <= MOST_KEY else None
-    if task is None:
-        raise NotFound("unknown_task", f"There is no task {task_id}.")
-    return task
 
 
 def tasks_filtered(filters: TaskFilter) -> QuerySet[HumanTask]:

@@ -12,6 +12,7 @@ from factory_site.console.selectors import tasks as read
 from factory_site.console.submissions import Done, new_submission, submit_once
 from runs.contract.errors import FactoryError, Invalid
 from runs.humans.flow import TaskState
+from runs.humans.selectors import task_find
 from runs.humans.tasks import task_answer
 from runs.models.user import Role
 
@@ -52,14 +53,14 @@ def task_list(request: HttpRequest) -> HttpResponse:
 @signed_in()
 def task_detail(request: HttpRequest, task_id: int) -> HttpResponse:
     """One question with everything that helps to answer it, and the form made from its fields."""
-    return _page(request, read.task_find(task_id))
+    return _page(request, task_find(task_id))
 
 
 @signed_in("POST")
 def task_complete(request: HttpRequest, task_id: int) -> HttpResponse:
     """Answer the question; a refusal shows the page as it is now, with what the person typed."""
     require(request, Role.OPERATOR, "Answering a task")
-    task = read.task_find(task_id)
+    task = task_find(task_id)
 
     def answer() -> Done:
         variables = typed_answer(task.form, request.POST)
@@ -70,7 +71,7 @@ def task_complete(request: HttpRequest, task_id: int) -> HttpResponse:
         return submit_once(request, answer)
     except FactoryError as error:
         refused = problem(error, wrong_fields(task.form, error.details.get("fields", {}), request.POST))
-        return _page(request, read.task_find(task_id), refused)
+        return _page(request, task_find(task_id), refused)
 
 
 def _page(request: HttpRequest, task: HumanTask, refused: Problem | None = None) -> HttpResponse:

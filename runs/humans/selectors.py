@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from runs.models import HumanTask
+from runs.contract.errors import NotFound
+from runs.models.human_task import HumanTask
+
+MOST_KEY = 2**63 - 1  # of any row
+
+
+def task_find(task_id: int) -> HumanTask:
+    """The task by its number; raises ``NotFound`` unknown_task."""
+    task = HumanTask.objects.filter(pk=task_id).first() if 0 < task_id <= MOST_KEY else None
+    if task is None:
+        raise NotFound("unknown_task", f"There is no task {task_id}.")
+    return task
 
 
 def task_json(task: HumanTask) -> dict[str, Any]:

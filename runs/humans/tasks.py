@@ -10,10 +10,11 @@ from django.db import transaction
 
 from runs.clock import now as clock_now
 from runs.contract.canonical import document_hash
-from runs.contract.errors import Invalid, NotFound, Refused
+from runs.contract.errors import Invalid, Refused
 from runs.flows.looks import subject_wake
 from runs.humans.flow import TASK_MACHINE, TaskState
 from runs.humans.forms import answer_check, form_check
+from runs.humans.selectors import task_find
 from runs.models.human_task import HumanTask
 
 if TYPE_CHECKING:
@@ -105,9 +106,7 @@ def task_answer(*, task_id: int, variables: Mapping[str, Any], actor: str, seen:
     Raises ``NotFound`` unknown_task, ``Refused`` already_answered, superseded or stale_question, ``Invalid``
     invalid_answer. A refused answer changes nothing.
     """
-    task = HumanTask.objects.filter(pk=task_id).first()
-    if task is None:
-        raise NotFound("unknown_task", f"There is no task {task_id}.")
+    task = task_find(task_id)
     _refuse_ended(task)
     if seen and seen != task.seen_hash:
         raise Refused("stale_question", "The question has changed since it was shown. Nothing was answered.")

@@ -10,7 +10,7 @@ from django.db.models import Max
 
 from convergence.models import Escalation, PullRequest
 from factory_site.console.selectors.pull import pull_by_subject
-from runs.contract.errors import Invalid, NotFound
+from runs.contract.errors import Invalid
 from runs.contract.numbers import whole_number
 from runs.humans.flow import TaskState
 from runs.humans.tasks import task_kind
@@ -117,14 +117,6 @@ def task_rows(tasks: Sequence[HumanTask], now: datetime) -> list[TaskRow]:
         )
         for task in tasks
     ]
-
-
-def task_find(task_id: int) -> HumanTask:
-    """The task by its number; raises ``NotFound``."""
-    found = HumanTask.objects.filter(pk=task_id).first()
-    if found is None:
-        raise NotFound("unknown_task", f"There is no task {task_id}.")
-    return found
 
 
 def task_page(task: HumanTask, now: datetime) -> TaskPage:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
-from factory_site.api.tasks import TaskFilter, task_named, tasks_filtered
+from factory_site.api.tasks import TaskFilter, tasks_filtered
 from factory_site.command_verbs import Verbs, instant, limit_of, list_flags
 from runs.commands import command_actor
 from runs.humans.flow import TASK_MACHINE, TaskState
-from runs.humans.selectors import task_json
+from runs.humans.selectors import task_find, task_json
 from runs.humans.tasks import task_answer
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Command(Verbs):
 
     def verb_show(self, options: dict[str, Any]) -> None:
         """Print one question and how it is answered."""
-        task = task_named(options["id"])
+        task = task_find(options["id"])
         if options["json"]:
             self.show_json(task_json(task))
             return
@@ -81,7 +81,7 @@ class Command(Verbs):
 
     def verb_answer(self, options: dict[str, Any]) -> None:
         """Record the answer; the flow that asked goes on at once."""
-        task = task_named(options["id"])
+        task = task_find(options["id"])
         variables = _variables(options["fields"], task.form)
         answered = task_answer(task_id=task.pk, variables=variables, actor=command_actor(), seen=options["seen"])
         self.stdout.write(f"task {answered.pk} of {answered.subject_label} is {answered.state}")
