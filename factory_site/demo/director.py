@@ -168,7 +168,11 @@ class Director:
             if task["id"] not in self.asked:
                 self.asked.add(task["id"])
                 key = task["subjectLabel"]
-                self._tell(key, f"asks you: {question(task['question'], key, MOST_ASKED)}", "you")
+                self._tell(
+                    key,
+                    f"asks {'a person' if self.once else 'you'}: {question(task['question'], key, MOST_ASKED)}",
+                    "you",
+                )
                 if not self.once:
                     self._tell(key, f"answer it at {self.client.url}/tasks/{task['id']}/", "you")
             if self.once and task["id"] not in self.answered:

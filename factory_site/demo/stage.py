@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,8 @@ SIMULATOR = ROOT / "fixtures" / "simulator"
 DEFAULT_SCENARIO = SIMULATOR / "demo.yaml"
 USUAL_PORT = 8090
 WORKERS = 2
-SECONDS_TO_LEAVE = 5.0  # for a worker in the middle of a run, and for the control plane
+SECONDS_TO_LEAVE = 2.0  # for each child: what it could still finish is thrown away anyway
+REMOVALS = 50  # tries to remove the folder, a tenth of a second apart, while a killed child's children still end
 PATIENCE = 4  # how much slower agents and people are when a person watches
 NEEDED = {"repo", "title", "expect"}  # of each pull request of a scenario
 OWN_PREFIX = "factory-demo-"
@@ -54,8 +56,8 @@ def play(*, once: bool, scenario: Path, port: int, seconds: int) -> int:
     _git_required()
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix=OWN_PREFIX))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        port = port or _free_port()
+        stack.callback(_remove, folder)
+        port = _port(port)
         patience = 1 if once else PATIENCE
         forge = _start_simulator(stack, folder, scenario, port, patience)
         environment = _environment(folder, forge, port)
@@ -65,6 +67,7 @@ def play(*, once: bool, scenario: Path, port: int, seconds: int) -> int:
         workers = _workers(environment, url, folder, scenario, patience)
         family = Family([_control_plane(environment, port), *workers], say)
         say("Starting a control plane, two workers and a simulated GitHub: all on this machine, all thrown away.")
+        say("This takes about half a minute.")
         ended = family.run(until=director.tick)
         if not director.finished and not director.is_late:
             say("Stopped; nothing is left behind.")
@@ -104,17 +107,28 @@ def _git_required() -> None:
         )
 
 
-def _free_port() -> int:
-    """The usual port if nobody has it, else any free one."""
-    for wanted in (USUAL_PORT, 0):
+def _remove(folder: Path) -> None:
+    """Remove the folder; what a last process writes meanwhile is removed with the next try."""
+    for _ in range(REMOVALS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.1)
+    sys.stderr.write(f"demo: {folder} could not be removed; remove it by hand\n")
+
+
+def _port(wanted: int) -> int:
+    """The port that was asked for, else the usual one if nobody has it, else any free one."""
+    for candidate in (wanted,) if wanted else (USUAL_PORT, 0):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind(("127.0.0.1", wanted))
-            except OSError:
+                probe.bind(("127.0.0.1", candidate))
+            except (OSError, OverflowError):
                 continue
             return int(probe.getsockname()[1])
-    raise Invalid("port_taken", "no port is free on 127.0.0.1")
+    told = f"port {wanted} of 127.0.0.1 cannot be used; choose another one with --port" if wanted else "no port is free"
+    raise Invalid("port_taken", told)
 
 
 def _start_simulator(stack: ExitStack, folder: Path, scenario: Path, port: int, patience: int) -> dict[str, Any]:

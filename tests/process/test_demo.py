@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -65,7 +66,7 @@ def test_every_pull_request_of_the_shipped_demo_ends_as_it_says(tmp_path: Path) 
     table = done.stdout.split("pull request  ")[1]
     assert len([line for line in table.splitlines() if line.startswith("acme/")]) == len(cast)
     assert "NOT AS EXPECTED" not in table
-    assert "asks you: Should half a cent" in done.stdout
+    assert "asks a person: Should half a cent" in done.stdout
     assert "the agent died before it could finish" in done.stdout
     assert "merged by somebody on GitHub" in done.stdout
     assert "\x1b" not in done.stdout, "no colour where nobody looks"
@@ -124,6 +125,19 @@ def test_a_scenario_that_cannot_be_played_is_one_line(tmp_path: Path, text: str,
     assert done.returncode == 1
     assert told in done.stderr
     assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_a_port_that_somebody_has_is_one_line(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        argv = [sys.executable, "manage.py", "demo", "--once", "--port", str(port)]
+        done = subprocess.run(
+            argv, cwd=PROJECT, env=environment(tmp_path), capture_output=True, text=True, timeout=90, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr == f"demo: port {port} of 127.0.0.1 cannot be used; choose another one with --port\n"
 
 
 def test_a_git_that_cannot_serve_is_one_line(tmp_path: Path) -> None:
