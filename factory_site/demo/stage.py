@@ -65,7 +65,7 @@ def play(*, once: bool, scenario: Path, port: int, seconds: int) -> int:
         client = Client(url, folder / "home" / "admin.json")
         director = Director(client, script, once=once, seconds=seconds, say=say, paper=Paper(wants_colour()))
         workers = _workers(environment, url, folder, scenario, patience)
-        family = Family([_control_plane(environment, port), *workers], say)
+        family = Family([_control_plane(environment, port), *workers], say, together=True)
         say("Starting a control plane, two workers and a simulated GitHub: all on this machine, all thrown away.")
         say("This takes about half a minute.")
         ended = family.run(until=director.tick)

@@ -47,6 +47,7 @@ class Family:
 
     children: list[Child]
     say: Callable[[str], None]
+    together: bool = False  # all are told to end at once: nothing of theirs is kept, so the order does not matter
     _read_end: int = -1
     _write_end: int = -1
     _signals: list[int] = field(default_factory=list)
@@ -108,17 +109,23 @@ class Family:
 
     def _end(self) -> int:
         """End the children in reverse order, each with its grace; a second signal ends them at once."""
+        for child in self.children if self.together else ():
+            self._terminate(child)
         for child in reversed(self.children):
             self._end_child(child)
         os.close(self._write_end)
         return 130 if len(self._signals) > 1 else 0
 
+    def _terminate(self, child: Child) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            if child.process is not None:
+                child.process.terminate()
+
     def _end_child(self, child: Child) -> None:
         process = child.process
         if process is None or process.poll() is not None:
             return
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
+        self._terminate(child)
         deadline = time.monotonic() + child.grace
         while process.poll() is None and time.monotonic() < deadline and len(self._signals) < 2:  # noqa: PLR2004
             time.sleep(LOOK_EVERY / 2)
