@@ -8,19 +8,20 @@ from django.http import HttpRequest, HttpResponse  # noqa: TC002  # ninja reads 
 from ninja import Router
 
 from factory_site.api.errors import responses
+from factory_site.api.fleet.answers import AgentDetail, AgentList, PromptAnswer
 from factory_site.api.lists import conditional
 from factory_site.console.selectors import agents as read
 
-router = Router()
+router = Router(by_alias=True)
 
 
-@router.get("", response=responses({200: dict[str, Any]}, 304))
+@router.get("", response=responses({200: AgentList}, 304))
 def agent_list(request: HttpRequest) -> HttpResponse:
     """Every agent that is current, by name."""
     return conditional(request, {"items": [_row(row) for row in read.agent_rows()], "nextBefore": None})
 
 
-@router.get("/{ref}", response=responses({200: dict[str, Any]}, 304, 404))
+@router.get("/{ref}", response=responses({200: AgentDetail}, 304, 404))
 def agent_show(request: HttpRequest, ref: str) -> HttpResponse:
     """One agent with its whole definition; `ref` is `id@version`, or `id` for the newest version."""
     definition = read.agent_find(ref)
@@ -37,7 +38,7 @@ def agent_show(request: HttpRequest, ref: str) -> HttpResponse:
     )
 
 
-@router.get("/{ref}/prompt", response=responses({200: dict[str, Any]}, 304, 404))
+@router.get("/{ref}/prompt", response=responses({200: PromptAnswer}, 304, 404))
 def prompt_show(request: HttpRequest, ref: str) -> HttpResponse:
     """The wording that the agent gets now, and every time that a wording was made live, the newest first."""
     definition = read.agent_find(ref)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse  # noqa: TC002  # ninja reads the annotations
 from ninja import Router
 
 from factory_site.api.errors import responses
+from factory_site.api.fleet.answers import WorkerDetail
 from factory_site.api.lists import conditional
 from factory_site.api.workers import _row_json as worker_json
 from factory_site.console.selectors.workers import worker_page
 
-router = Router()
+router = Router(by_alias=True)
 
 
-@router.get("/{worker_id}", response=responses({200: dict[str, Any]}, 304, 404))
+@router.get("/{worker_id}", response=responses({200: WorkerDetail}, 304, 404))
 def worker_show(request: HttpRequest, worker_id: str) -> HttpResponse:
     """One boot of a worker with its newest attempts."""
     found = worker_page(worker_id)

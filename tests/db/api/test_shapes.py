@@ -3,6 +3,7 @@
 import pytest
 
 from factory_site.api import answers, run_answers
+from factory_site.api.fleet import answers as fleet
 from runs.models import Run
 from tests import queue_driver
 
@@ -30,6 +31,7 @@ def assert_shape(model, document):
         ("/api/v1/pull-requests/acme/web/412", answers.PullDetail),
         ("/api/v1/tasks", answers.TaskList),
         ("/api/v1/workers", answers.WorkerList),
+        ("/api/v1/doctor", fleet.Findings),
     ],
 )
 def test_an_answer_has_the_shape_that_is_published(viewer, path, model):
@@ -65,6 +67,17 @@ def test_why_a_run_waits_names_what_each_worker_lacks(viewer):
     assert document["waiting"]["code"] == "unplaceable"
     assert document["workers"]
     assert all(row["lacks"] for row in document["workers"])
+
+
+def test_agents_workers_and_prompts_have_the_published_shape(viewer):
+    queue_driver.load_definitions()
+    agents = viewer.get("/api/v1/agents").json()
+    assert_shape(fleet.AgentList, agents)
+    for row in agents["items"]:
+        assert_shape(fleet.AgentDetail, viewer.get(f"/api/v1/agents/{row['id']}").json())
+        assert_shape(fleet.PromptAnswer, viewer.get(f"/api/v1/agents/{row['agent']}/prompt").json())
+    for row in viewer.get("/api/v1/workers").json()["items"]:
+        assert_shape(fleet.WorkerDetail, viewer.get(f"/api/v1/workers/{row['workerId']}").json())
 
 
 def assert_run(viewer, run: Run):
