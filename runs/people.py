@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOKEN_PREFIX = "fat_"  # noqa: S105  # what a token of this product looks like, for redactors and people
+TOKEN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", re.ASCII)
 FIRST_ADMIN = "admin"
 USED_EVERY = timedelta(minutes=1)  # `last_used_at` is written at most this often
 
@@ -57,8 +59,13 @@ def token_issue(
 ) -> tuple[ApiToken, str]:
     """Make a token and return it with its secret, which is stored nowhere.
 
-    Raises ``Invalid`` when the name is taken or the role is above the person's own.
+    Raises ``Invalid`` when the name is none or taken, when the role is above the person's own, and when the token
+    would have expired already.
     """
+    if not TOKEN_NAME.fullmatch(name):
+        raise Invalid("invalid_field", "A token's name is 1 to 80 letters, digits, dots, hyphens or underscores.")
+    if expires_at is not None and expires_at <= clock_now():
+        raise Invalid("invalid_field", "A token that has expired already is worth nothing; choose a later end.")
     if ApiToken.objects.filter(name=name).exists():
         raise Invalid("invalid_field", f"A token named {name} exists; revoke it or choose another name.")
     if not user.may(role):

@@ -8,12 +8,18 @@ from factory_site.config import Config, SettingsError, load_config
 
 WRONG = [
     ("DATABASE_URL", "mysql://root:pw@db/factory"),
+    ("DATABASE_URL", "sqlite://"),
+    ("DATABASE_URL", "postgres://db"),
+    ("DATABASE_URL", "postgres://root:pw@db:many/factory"),
     ("FACTORY_SQLITE_SYNCHRONOUS", "off"),
     ("FACTORY_LIVENESS_SECONDS", "0"),
     ("FACTORY_HEARTBEAT_SECONDS", "0"),
     ("FACTORY_REAPER_SECONDS", "0"),
     ("PORT", "70000"),
+    ("PORT", "0"),
+    ("PORT", "8090.5"),
     ("FACTORY_BASE_URL", "factory.example.org"),
+    ("FACTORY_BASE_URL", "http://factory.example.org:many"),
     ("GITHUB_TOKEN", "one two three"),
     ("GH_TOKEN", "one two three"),
     ("GITHUB_API_URL", "ftp://forge.example.org"),

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from runs.clock import now as clock_now
+from runs.contract.errors import Invalid
 from runs.models import ApiToken, HumanTask, Run, User
 from runs.models.user import Role
 from runs.people import token_issue, token_revoke
@@ -143,3 +144,19 @@ def test_a_session_ends_with_the_person_and_with_sign_out(world):
     client.force_login(world.viewer)
     User.objects.filter(pk=world.viewer.pk).update(is_active=False)
     assert error(client.get("/api/v1/runs"), 401)["code"] == "unauthenticated"
+
+
+@pytest.mark.parametrize("name", ["", " ", "a b", "a\0", "x" * 81, "-rf", "a/b", "ünïcode", "line\nbreak"])
+def test_a_token_needs_a_plain_name(name):
+    with pytest.raises(Invalid, match="1 to 80 letters"):
+        token_issue(name=name, user=UserFactory.create(), role=Role.VIEWER, created_by="test")
+    assert not ApiToken.objects.exists()
+
+
+def test_a_token_is_not_born_expired_and_its_name_is_taken_once(operator):
+    person = operator.token.user
+    with pytest.raises(Invalid, match="expired already"):
+        token_issue(name="late", user=person, role=Role.VIEWER, created_by="test", expires_at=clock_now())
+    with pytest.raises(Invalid, match="exists"):
+        token_issue(name=operator.token.name, user=person, role=Role.VIEWER, created_by="test")
+    assert ApiToken.objects.count() == 1
