@@ -1,11 +1,13 @@
 """Who may call: tokens, sessions, CSRF and roles."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from factory_site.api import api
 from runs.clock import now as clock_now
 from runs.contract.errors import Invalid
 from runs.models import ApiToken, HumanTask, Run, User
@@ -35,6 +37,7 @@ VERBS: list[tuple[str, Any, str]] = [
     ("/api/v1/tasks/1/complete", {"variables": {}}, "Answering a task"),
     ("/api/v1/runs/run_1/cancel", {}, "Cancelling a run"),
 ]
+WILD = {"/acme/web/398": "/*/*/*", "/tasks/1": "/tasks/*", "/run_1": "/*"}  # what stands for parameters in a path
 
 
 @pytest.mark.parametrize("path", ROUTES)
@@ -160,3 +163,20 @@ def test_a_token_is_not_born_expired_and_its_name_is_taken_once(operator):
     with pytest.raises(Invalid, match="exists"):
         token_issue(name=operator.token.name, user=person, role=Role.VIEWER, created_by="test")
     assert ApiToken.objects.count() == 1
+
+
+def test_every_verb_of_the_api_is_tried_with_a_viewers_token():
+    """CO-H8: a new verb cannot be added without saying here that it takes a role."""
+    described = {path for path, item in api.get_openapi_schema()["paths"].items() if set(item) - {"get"}}
+    assert {re.sub(r"\{\w+\}", "*", path) for path in described} == {
+        re.sub(r"/acme/web/398|/tasks/1|/run_1", lambda match: WILD[match[0]], path) for path, *_ in VERBS
+    }
+
+
+def test_every_route_but_health_is_closed_to_strangers():
+    for path in api.get_openapi_schema()["paths"]:
+        answer = Client().get(re.sub(r"\{\w+\}", "1", path))
+        if path == "/health":
+            assert answer.status_code == 200
+        elif answer.status_code != 405:
+            assert error(answer, 401)["code"] == "unauthenticated", path
