@@ -42,6 +42,7 @@ def fill(folder: Path) -> Path:
 
 def test_a_database_that_another_program_locks_delays_everything_and_loses_nothing(tmp_path: Path) -> None:
     with System(tmp_path, aftermath.scenario("plain"), **aftermath.FAST) as system:
+        aftermath.allow_retries(system)
         system.serve()
         system.work()
         aftermath.submit(system, PULL)
