@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,11 +48,20 @@ def capacities() -> Sequence[Capacity]:
     return _provider[0]() if _provider else ()
 
 
-def run_waiting(run: Run, workers: Sequence[Capacity] | None = None) -> Waiting | None:
+def exclusive_holders(runs: Iterable[Run]) -> dict[str, str]:
+    """The run that holds the exclusive key of each of these runs that wait for theirs, in one read at most."""
+    keys = {run.exclusive_key for run in runs if run.hold == Hold.EXCLUSIVE}
+    held = Attempt.objects.filter(exclusive_key__in=keys, finished_at=None)
+    return dict(held.values_list("exclusive_key", "run__run_id")) if keys else {}
+
+
+def run_waiting(
+    run: Run, workers: Sequence[Capacity] | None = None, holders: Mapping[str, str] | None = None
+) -> Waiting | None:
     """Why this run waits; None unless it is proposed, approved or queued.
 
-    ``workers``: the live workers, for a caller that asks for many runs; None asks the registry. One read at most
-    beside the run's class.
+    A caller that asks for many runs gives the live workers and `exclusive_holders`; None reads what this run needs, in
+    one read at most beside the run's class.
     """
     if run.state in {RunState.PROPOSED, RunState.APPROVED}:
         return Waiting("awaiting_approval", "waits for an approval", run.created_at)
@@ -61,7 +70,9 @@ def run_waiting(run: Run, workers: Sequence[Capacity] | None = None) -> Waiting 
     if run.hold == Hold.BACKOFF:
         return Waiting("backoff", "failed and is tried again after a pause", run.queued_at, run.available_at)
     if run.hold == Hold.EXCLUSIVE:
-        return Waiting("exclusive", _exclusive_text(run), run.queued_at)
+        return Waiting(
+            "exclusive", _exclusive_text(run, exclusive_holders([run]) if holders is None else holders), run.queued_at
+        )
     if run.hold:
         return Waiting(run.hold, "has spent its budget", run.queued_at)
     return _placed(run, capacities() if workers is None else workers)
@@ -108,10 +119,6 @@ def _lacks(offer: Offer, requirement: Requirement) -> int:
     return exact_any + sum(missing(lenient, part) is not None for part in parts)
 
 
-def _exclusive_text(run: Run) -> str:
-    holder = (
-        Attempt.objects.filter(exclusive_key=run.exclusive_key, finished_at=None)
-        .values_list("run__run_id", flat=True)
-        .first()
-    )
+def _exclusive_text(run: Run, holders: Mapping[str, str]) -> str:
+    holder = holders.get(run.exclusive_key)
     return f"waits until {holder} has ended on {run.exclusive_key}" if holder else f"waits for {run.exclusive_key}"

@@ -5,23 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runs.models import Attempt, Run, Usage
-from runs.queue.waiting import capacities, run_waiting
+from runs.queue.waiting import capacities, exclusive_holders, run_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from runs.queue.waiting import Waiting
 
 MICRO = 1_000_000  # µUSD of a dollar
 
 
 def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """The rows of the API for these runs; three queries whatever their number, and one more where any is queued."""
+    """The rows of the API for these runs; three queries whatever their number, and two more where any is queued."""
     newest = {
         attempt.run_id: attempt
         for attempt in Attempt.objects.filter(pk__in=[run.fencing_token for run in runs if run.fencing_token])
     }
     usages = _usages([run.pk for run in runs])
     workers = capacities() if any(run.state == "queued" for run in runs) else ()
-    return [_row(run, newest.get(run.pk), usages.get(run.pk, []), workers) for run in runs]
+    holders = exclusive_holders(runs)
+    return [_row(run, newest.get(run.pk), usages.get(run.pk, []), run_waiting(run, workers, holders)) for run in runs]
 
 
 def run_row(run: Run) -> dict[str, Any]:
@@ -36,8 +39,7 @@ def _usages(run_keys: list[int]) -> dict[int, list[Usage]]:
     return found
 
 
-def _row(run: Run, attempt: Attempt | None, usages: list[Usage], workers: Any) -> dict[str, Any]:
-    waiting = run_waiting(run, workers)
+def _row(run: Run, attempt: Attempt | None, usages: list[Usage], waiting: Waiting | None) -> dict[str, Any]:
     costs = [usage.cost_micro_usd for usage in usages if usage.cost_micro_usd is not None]
     return {
         "runId": run.run_id,
