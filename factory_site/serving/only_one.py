@@ -5,19 +5,13 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runs.contract.errors import Refused
+from workers.host.process.identity import start_token
 
-
-def start_token(pid: int) -> str:
-    """What tells a process from a later one with the same pid: boot id and start time on Linux; blank if unknown."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    return f"{boot}:{stat.rpartition(')')[2].split()[19]}"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def hold_lock(folder: Path, name: str) -> int:
@@ -36,7 +30,7 @@ def hold_lock(folder: Path, name: str) -> int:
             "already_running",
             f"{name} already runs on {folder.parent} (pid {_pid_of(pid_file)}). Stop it first, or set FACTORY_HOME.",
         ) from None
-    line = {"pid": os.getpid(), "start": start_token(os.getpid()), "command": name}
+    line = {"pid": os.getpid(), "start": start_token(os.getpid()) or "", "command": name}
     pid_file.touch(mode=0o600)
     pid_file.write_text(json.dumps(line) + "\n", encoding="utf-8")
     return descriptor

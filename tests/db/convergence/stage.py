@@ -128,3 +128,23 @@ class Stage:
 
     def answer(self, **variables):
         return task_answer(task_id=self.task.pk, variables=variables, actor=PERSON)
+
+
+def waiting(stage, **fields):
+    """A pull request whose first turn pushed and whose review is awaited."""
+    pull = stage.begun(**fields)
+    stage.push()
+    stage.agent({"status": "addressed"})
+    stage.look()
+    stage.look()
+    assert stage.flow.state == "await_review"
+    return pull
+
+
+def claimed(stage, pull=None, **fields):
+    """The agent says that nothing is left to do."""
+    pull = pull or stage.begun(**fields)
+    stage.agent({"status": "converged"})
+    stage.step()
+    assert stage.flow.state == "converge_gate"
+    return pull
