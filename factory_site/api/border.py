@@ -14,21 +14,22 @@ from runs.contract.canonical import parse_strict
 from runs.contract.errors import Invalid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
+FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
 NUL = "\0"  # no database column of text holds it, PostgreSQL refuses it
 
 
 def border(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Middleware: NUL characters in an address reach no view, and 405 has the API's shape for programs."""
+    """Middleware: NUL characters in an address or a form reach no view, and 405 has the API's shape for programs."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         if NUL in request.path_info:
             raise Http404
-        for name, values in request.GET.lists():
+        for name, values in (*request.GET.lists(), *_form(request)):
             if NUL in name or any(NUL in value for value in values):
                 return _no_nul(name)
         response = get_response(request)
@@ -37,6 +38,12 @@ def border(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
         return response
 
     return answer
+
+
+def _form(request: HttpRequest) -> Iterable[tuple[str, list[str]]]:
+    """The fields that a page sent; a body for programs is left unread."""
+    is_form = request.method == "POST" and request.content_type in FORMS
+    return request.POST.lists() if is_form and not request.path.startswith(("/artifacts", *PROGRAMS)) else ()
 
 
 def _no_nul(name: str) -> HttpResponseBase:

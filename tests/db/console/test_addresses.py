@@ -31,3 +31,14 @@ def test_a_number_of_rounds_that_is_none_is_told_beside_the_form(operator, typed
     answer = operator.post("/pull-requests/", reference="acme/shop#1", max_rounds=typed)
     assert answer.status_code == 400
     assert "whole number from 1 to 100" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [("/login/", {"username": "a\0", "password": "b"}), ("/pull-requests/", {"reference": "acme/shop#1\0"})],
+)
+def test_a_nul_character_in_a_form_reaches_no_query(operator, path, fields):
+    """PostgreSQL takes none in any text."""
+    answer = operator.post(path, **fields)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] == "invalid_field"
