@@ -96,14 +96,16 @@ def _agent(flow: ConvergenceFlow, now: datetime) -> tuple[str, str, dict[str, Wa
 
 
 def _review(flow: ConvergenceFlow, now: datetime) -> tuple[str, str, dict[str, Wake]]:
-    head = short(flow.waiting_head or flow.pull.head_sha or None)
+    sha = flow.waiting_head or flow.pull.head_sha
+    head = short(sha) if sha else "the head (GitHub does not show it now)"
     names = ", ".join(each.name for each in people_of(flow.pull.repository.full_name).reviewers) or "any reviewer"
     requests = list(
         ReviewRequest.objects.filter(pull=flow.pull_id, generation=flow.generation, head=flow.waiting_head).order_by(
             "id"
         )
     )
-    asked = f"; asked {len(requests)} times, last: {requests[-1].outcome or 'not observed yet'}" if requests else ""
+    often = "once" if len(requests) == 1 else f"{len(requests)} times"
+    asked = f"; asked {often}, last: {requests[-1].outcome or 'not observed yet'}" if requests else ""
     review = Wake("fresh_review", f"none for {head}{asked}", f"a review by {names} of {head}")
     until = f"{flow.timer_at:%H:%M} UTC" if flow.timer_at else "the review wait timeout"
     timer = Wake("timer", _left(flow.timer_at, now), f"{until}, then a person is asked")
