@@ -31,3 +31,10 @@ def test_the_description_of_the_api_needs_a_session(client, path):
     assert answer.json()["error"]["code"] == "unauthenticated"
     client.force_login(UserFactory.create(role=Role.VIEWER))
     assert client.get(path).status_code == 200
+
+
+def test_health_says_503_when_the_database_lost_its_tables(client):
+    """A file of SQLite that was deleted while it was used is an empty database for the next connection."""
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE django_migrations RENAME TO away")  # undone with the test's transaction
+    assert client.get("/health").status_code == 503
