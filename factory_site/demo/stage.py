@@ -204,7 +204,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _leashed(*command: str) -> list[str]:
     """An argv of manage.py that ends with the demo, even when the demo is killed."""
     program = python(str(ROOT / "manage.py"), *command)
-    return python("-m", "factory_site.demo.leash", "{lifeline}", str(SECONDS_TO_LEAVE), *program)
+    return python("-m", "factory_site.serving.leash", "{lifeline}", str(SECONDS_TO_LEAVE), *program)
 
 
 def _control_plane(environment: Mapping[str, str], port: int) -> Child:

@@ -17,6 +17,7 @@ from runs.contract.errors import Invalid
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+WORKER_LEAVES = 70.0  # seconds for a worker to drain: its own limit is 60
 BACKLOG = 512  # connections that may wait while the web child restarts
 
 
@@ -76,17 +77,10 @@ def _children(listening: socket.socket) -> list[Child]:
 
 
 def worker_child(number: int, url: str, *flags: str) -> Child:
-    """A worker of this machine as a child: it drains on SIGTERM and is started again whenever it ends."""
+    """A worker of this machine as a child: it drains when told, or when this process is gone, and is started again."""
     home = settings.FACTORY.home
-    argv = python(
-        "-m",
-        "workers.host",
-        "--url",
-        url,
-        "--credential-file",
-        str(home / "secrets" / "worker-local.json"),
-        "--worker-home",
-        str(home / "worker" / str(number)),
-        *flags,
-    )
-    return Child(f"worker {number}", argv, grace=75.0)
+    argv = python("-m", "workers.host", "--url", url)
+    argv += ["--credential-file", str(home / "secrets" / "worker-local.json")]
+    argv += ["--worker-home", str(home / "worker" / str(number)), *flags]
+    leashed = python("-m", "factory_site.serving.leash", "{lifeline}", str(WORKER_LEAVES), *argv)
+    return Child(f"worker {number}", leashed, grace=WORKER_LEAVES + 5)

@@ -92,9 +92,10 @@ def test_up_runs_a_worker_and_drains_it_on_ctrl_c(tmp_path: Path) -> None:
             "idle worker", lambda: [w for w in system.get("/api/v1/workers")["items"] if w["state"] == "idle"]
         )
         assert idle[0]["offer"]["anyAdapter"] == "command"
-        [worker] = children(up.pid, "workers.host")
+        workers = children(up.pid, "workers.host")
         assert up.end(signal.SIGINT, seconds=60) == 0
-        assert not worker.is_running()
+        _, alive = psutil.wait_procs(workers, timeout=5)
+        assert alive == []
 
 
 def test_up_refuses_a_pool_that_grows_in_one_line(tmp_path: Path) -> None:
@@ -103,3 +104,14 @@ def test_up_refuses_a_pool_that_grows_in_one_line(tmp_path: Path) -> None:
         assert done.returncode != 0
         assert "--workers takes one number" in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_a_worker_of_a_killed_up_leaves_as_well(tmp_path: Path) -> None:
+    with System(tmp_path) as system:
+        up = system.up("--workers", "1", "--command", "true")
+        wait_for("idle worker", lambda: idle_workers(system))
+        workers = children(up.pid, "workers.host")
+        os.kill(up.pid, signal.SIGKILL)
+        up.popen.wait(10)
+        _, alive = psutil.wait_procs(workers, timeout=30)
+        assert alive == []

@@ -1,6 +1,6 @@
-"""`python -m factory_site.demo.leash FD GRACE ARGV…`: run a program that ends with the demo, however the demo ends.
+"""`python -m factory_site.serving.leash FD GRACE ARGV…`: run a program that ends with this parent, however that ends.
 
-The pipe FD closes when the demo dies, even by SIGKILL; then the program gets SIGTERM. Signals to end are passed on.
+The pipe FD closes when the parent dies, even by SIGKILL; then the program gets SIGTERM. Signals to end are passed on.
 After either it has GRACE seconds until SIGKILL. Exits as the program does.
 """
 
