@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import os
 import threading
 import time
 from dataclasses import dataclass, field
@@ -72,7 +73,8 @@ class ControlPlane:
         self.agent_seconds = 60.0
         self.due_seconds = 30.0
         self.surprise: Lease | None = None
-        self._numbers = itertools.count(100_000_001)
+        # Agents are found by their run: two test processes at once must not have the same ones.
+        self._numbers = itertools.count(100_000_001 + os.getpid() % 800_000 * 1000)
         self._server = _Server(("127.0.0.1", port), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
