@@ -126,14 +126,14 @@ def test_a_blank_question_parks_nobody(stage):
 
 
 def test_a_head_that_did_not_move_is_reviewed_anew(stage):
-    """CV-S11: its review was given to the round, so another one is asked for and begins the next round."""
+    """CV-S11: a blank question asks nobody. The review was given to the round, so another one begins the next round."""
     pull = stage.pull_on_forge()
     stage.review(pull, body="Odd.")
     stage.submit(pull)
     stage.settle()
-    stage.agent({"status": "blocked", "question": ""})
+    stage.agent({"status": "needs_input", "question": "  "})
     stage.settle()
-    assert stage.flow.state == "await_review"
+    assert (stage.flow.state, stage.pull.state, stage.task) == ("await_review", "waiting_review", None)
     assert stage.sim.log.count("request_review") == 1
     stage.review(pull, body="Still odd.")
     stage.settle()

@@ -1,6 +1,8 @@
 import pytest
 
 from merging.models import MergeAttempt
+from merging.services.attempts import Plan, attempt_begin
+from runs.clock import now
 from runs.contract.errors import Refused
 from runs.models import HumanTask, Outbox
 from tests.db.merging.stage import in_threads
@@ -31,6 +33,16 @@ def test_a_cancel_before_the_call_keeps_it_from_being_sent(stage):
     assert stage.calls() == 0
     assert Outbox.objects.filter(topic="flow.effect").latest("id").observed == {"dropped": "generation_ended"}
     assert stage.pull.state == "abandoned"
+
+
+def test_a_cancel_between_the_reading_and_the_call_keeps_it_from_being_sent(stage):
+    """MG-H13: whoever is about to send looks once more under the lock, and finds the flow gone."""
+    ready(stage)
+    row = stage.flow
+    stage.cancel()
+    plan = Plan(head=stage.pull.head_sha, method="squash")
+    assert attempt_begin(row, plan, entry_log=row.entry_log, now=now()) is None
+    assert not MergeAttempt.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
