@@ -52,7 +52,7 @@ def test_an_edge_writes_state_version_log_and_effects_together(row):
 
 
 def test_a_row_that_somebody_else_moved_is_not_moved_again_and_leaves_no_trace(row):
-    """CV-H7: the loser of a race writes neither state nor log nor effect."""
+    """The loser of a race writes neither state nor log nor effect."""
     stale = ConvergenceFlow.objects.get()
     move(row, "entry_captured")
     before = TransitionLog.objects.count()
@@ -60,6 +60,16 @@ def test_a_row_that_somebody_else_moved_is_not_moved_again_and_leaves_no_trace(r
         move(stale, "closed_elsewhere", effects=[Effect("reply")])
     assert caught.value.code == "moved_on"
     assert (TransitionLog.objects.count(), Outbox.objects.count()) == (before, 0)
+
+
+def test_a_row_that_came_back_to_its_state_meanwhile_is_not_moved_by_what_was_read_before(row):
+    """The version decides, for the state alone would not tell."""
+    stale = ConvergenceFlow.objects.get()
+    ConvergenceFlow.objects.update(version=stale.version + 2)
+    with pytest.raises(Refused) as caught:
+        move(stale, "entry_captured")
+    assert caught.value.code == "moved_on"
+    assert ConvergenceFlow.objects.get().state == row.state
 
 
 def test_an_edge_that_does_not_leave_the_state_is_refused(row):
