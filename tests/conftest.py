@@ -58,10 +58,11 @@ def pytest_testnodedown(node: object) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if not any(struck.counts().values()):
+    whole = struck.is_whole_run(config)
+    if not whole and not any(struck.counts().values()):
         return
     terminalreporter.section("faults of the simulated GitHub that struck")
     for line in struck.lines():
         terminalreporter.write_line(line)
-    if struck.is_whole_run(config) and struck.never():
+    if whole and struck.never():
         terminalreporter.write_line(f"never struck: {', '.join(struck.never())}", red=True)

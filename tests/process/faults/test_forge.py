@@ -18,7 +18,7 @@ AWAY_SECONDS = 16.0  # longer than each of them
 
 
 def test_answers_that_fail_hang_break_off_or_are_no_json_are_asked_for_again(tmp_path: Path) -> None:
-    """Each fault strikes reads and writes alike; what took effect unseen is read back."""
+    """GH-S25: a clone that breaks off is made again in the same attempt; what took effect unseen is read back."""
     with System(tmp_path, aftermath.scenario("plain"), **aftermath.FAST) as system:
         system.fault("fail_next", op="git:refs", status=502)
         system.fault("cut_git")
@@ -35,6 +35,8 @@ def test_answers_that_fail_hang_break_off_or_are_no_json_are_asked_for_again(tmp
         system.fault("cut_next", op=QUERY)
         system.fault("garble_next", op=QUERY)
         aftermath.assert_settled(system, PULL)
+        [run] = system.pull(PULL)["runs"]
+        assert len(aftermath.verify_run(system, run["runId"])["attempts"]) == 1
 
 
 def test_a_push_between_the_read_and_the_merge_call_is_reviewed_before_it_lands(tmp_path: Path) -> None:

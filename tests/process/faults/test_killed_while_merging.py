@@ -11,7 +11,6 @@ AWAY = "65 seconds"  # longer than a delivery in hand is kept for a process that
 
 
 def test_a_merge_whose_answer_nobody_heard_is_read_back_and_never_sent_again(tmp_path: Path) -> None:
-    """GH-S18"""
     with System(tmp_path, aftermath.scenario("plain"), **aftermath.FAST) as system:
         system.fault("hold_answer", op="merge")
         serving = system.serve()

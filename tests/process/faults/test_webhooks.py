@@ -12,6 +12,7 @@ from tests.process.faults import aftermath
 from tests.process.system import System, wait_for
 
 pytestmark = aftermath.needs_git
+ELSEWHERE = {"full_name": "acme/elsewhere", "owner": {"login": "acme"}, "name": "elsewhere"}
 PULLS = ("acme/shop#1", "acme/shop#2", "acme/shop#3")
 
 
@@ -43,6 +44,7 @@ def test_with_every_webhook_lost_polling_brings_each_pull_request_to_its_end(tmp
 
 
 def test_doubled_late_shuffled_replayed_and_forged_webhooks_do_nothing_twice(tmp_path: Path) -> None:
+    """GH-S27: what is about a repository that nobody tracks wakes nothing either."""
     with System(tmp_path, aftermath.scenario("plain"), **aftermath.FAST) as system:
         system.serve()
         before = len(deliveries(system))  # what was sent while nobody listened
@@ -60,6 +62,10 @@ def test_doubled_late_shuffled_replayed_and_forged_webhooks_do_nothing_twice(tmp
         assert (forged.status_code, forged.json()["error"]["code"]) == (401, "bad_signature")
         after = deliver(system, body, "forged-1")
         assert after.json()["duplicate"] is False, "a refused delivery leaves no trace that the true one would meet"
+        untracked = json.dumps({"action": "synchronize", "number": 1, "repository": ELSEWHERE}).encode()
+        ignored = deliver(system, untracked, "untracked-1")
+        assert (ignored.status_code, ignored.json()["woken"]) == (200, 0)
         aftermath.assert_settled(system, *PULLS[:2])
         wait_for("last delivery", lambda: all(each["status"] for each in deliveries(system)[before:]))
         assert {each["status"] for each in deliveries(system)[before:]} == {200}
+        assert not [each for each in system.simulator("log")["requests"] if "elsewhere" in each["path"]]
