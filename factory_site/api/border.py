@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.http import Http404, HttpResponseNotAllowed
 from ninja.parser import Parser
 
-from factory_site.api.errors import error_answer
-from factory_site.console.failures import PROGRAMS
+from factory_site.api.errors import PROGRAMS, error_answer
 from runs.contract.canonical import parse_strict
 from runs.contract.errors import Invalid
 

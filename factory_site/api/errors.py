@@ -32,6 +32,7 @@ CODES = {
     "pull_request_closed": S.BAD_REQUEST,
     "unknown_definition": S.BAD_REQUEST,
 }
+PROGRAMS = ("/api/", "/hooks/", "/worker/", "/artifacts/", "/metrics", "/health")  # addresses that are never pages
 DATABASE_RETRY_SECONDS = 1
 FORGE_RETRY_SECONDS = 60  # of what the forge refused for good: only a person mends it
 UNAUTHENTICATED = "Sign in, or send an API token: Authorization: Bearer <token>."

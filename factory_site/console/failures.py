@@ -11,13 +11,12 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 
-from factory_site.api.errors import CSRF_SENTENCE, error_answer
+from factory_site.api.errors import CSRF_SENTENCE, PROGRAMS, error_answer
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
 _log = logging.getLogger(__name__)
-PROGRAMS = ("/api/", "/hooks/", "/worker/", "/artifacts/", "/metrics", "/health")  # addresses that are never pages
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
