@@ -20,7 +20,7 @@ from convergence.models import ConvergenceFlow, RoundTurn
 from convergence.services.move import convergence_move
 from convergence.services.rounds import gate_checked
 from runs.clock import now as clock_now
-from runs.contract.errors import Transient
+from runs.contract.errors import Refused, Transient
 from runs.flows.looks import look_done, looks_each
 from runs.transactions import joined_transaction
 
@@ -62,9 +62,19 @@ def look_at(client: ForgeClient, row: ConvergenceFlow, pull: PullRequest, outcom
         _take(scene, judged, edge)
 
 
+def _hold(row: ConvergenceFlow) -> None:
+    """Lock the row as it was read, ahead of what the edge writes beside it and of the pull request's own row.
+
+    A wake-up during a look lets a second one begin; the slower has nothing to write and raises ``Refused``.
+    """
+    if ConvergenceFlow.rows().select_for_update().filter(pk=row.pk, version=row.version).first() is None:
+        raise Refused("moved_on", f"{row.subject} was moved by somebody else", details={"state": row.state})
+
+
 def _take(scene: Scene, judged: Judged, edge: Edge) -> None:
     row = scene.row
     actor = "timer" if edge.name in TIMER_EDGES else "poller"
+    _hold(row)
     step = step_of(edge, scene, judged)
     convergence_move(row, edge, pull=scene.pull, actor=actor, now=scene.now, step=step)
     ConvergenceFlow.rows().filter(pk=row.pk).update(last_look_at=scene.now)

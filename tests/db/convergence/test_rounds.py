@@ -2,7 +2,8 @@
 
 import pytest
 
-from convergence.models import Escalation, Round
+from convergence.looks.look import convergence_look
+from convergence.models import ConvergenceFlow, Escalation, Round, RoundTurn
 from runs.clock import now
 from runs.contract.errors import FactoryError, Invalid, Refused
 from runs.models import HumanTask, Run
@@ -293,3 +294,17 @@ def test_a_setting_that_forbids_merging_ends_at_converged(stage, settings):
     stage.agent({"status": "converged"})
     stage.settle()
     assert (stage.flow.state, stage.pull.state) == ("converged", "converged")
+
+
+def test_a_look_that_another_one_overtook_leaves_no_trace(stage, caplog):
+    """A wake-up during a look lets a second one begin; the slower of the two writes nothing and is no fault."""
+    stage.submit(stage.pull_on_forge())
+    first, late = ConvergenceFlow.objects.get(), ConvergenceFlow.objects.get()
+    convergence_look([first])
+    assert stage.flow.state == "review_round"
+    edges = stage.edges
+    convergence_look([late])
+    assert stage.edges == edges
+    assert (RoundTurn.objects.count(), Run.objects.count()) == (1, 1)
+    assert (stage.flow.look_failures, stage.flow.last_look_error) == (0, "")
+    assert not [record for record in caplog.records if record.exc_info]
