@@ -15,6 +15,7 @@ from factory_site.console.selectors.pull import pull_address
 from factory_site.console.wording import words
 from factory_site.console.wording.reasons import reason_of
 from factory_site.templatetags.console import actor as actor_in_words
+from factory_site.templatetags.console import outside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,6 +70,16 @@ def clock(at: datetime) -> SafeString:
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', local.isoformat(), words.absolute(local), f"{local:%H:%M:%S}"
     )
+
+
+@register.simple_tag
+def found_in(text: str, wanted: str = "") -> SafeString:
+    """Text from outside, inert, with what was searched for marked."""
+    if not wanted:
+        return outside(text)
+    pieces = re.split(f"({re.escape(wanted)})", text, flags=re.IGNORECASE)
+    marks = ("<mark>{}</mark>" if number % 2 else "{}" for number in range(len(pieces)))
+    return format_html("".join(marks), *(outside(piece) for piece in pieces))
 
 
 @register.filter

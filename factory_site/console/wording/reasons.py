@@ -48,9 +48,9 @@ _SENTENCES: dict[str, tuple[str, str]] = {
         "Check the repository's address and the worker's access to it.",
     ),
     "input_unavailable": ("An input could not be fetched", "Check that the worker reaches the control plane."),
-    "drain_timeout": ("The worker left before the run had ended", ""),
+    "drain_timeout": ("The worker left before the run had ended", "Nothing: another worker takes it."),
     "usage_limited": ("The agent's account has reached its limit", "Wait for the limit, or use another account."),
-    "released_by_operator": ("A person took it back from its worker", ""),
+    "released_by_operator": ("A person took it back from its worker", "Nothing: another worker takes it."),
     # the agent
     "agent_exit": ("The agent ended with an error", "Read the first error and the last lines here."),
     "contract_violation": ("The agent's result does not keep its contract", "Compare the result with its schema."),
@@ -62,7 +62,7 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "policy_denied": ("The policy does not allow it", "Compare the definition with policy.yaml."),
     "workspace_integrity": ("The workspace was changed in a way that cannot be trusted", "Read the trace."),
     "baseline_red": ("The checks already failed before the agent began", "Mend the base branch first."),
-    "subject_changed": ("What it worked on had changed meanwhile", ""),
+    "subject_changed": ("What it worked on had changed meanwhile", "Nothing: its flow looks again."),
     # refused
     "missing_input": ("The agent refused: an input is missing", "Give what it names, then start it again."),
     "permission_denied": ("The agent refused: it lacks a permission", "Grant what it names."),

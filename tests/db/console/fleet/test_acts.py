@@ -1,7 +1,9 @@
+import io
 import uuid
 from http import HTTPStatus
 
 import pytest
+from django.core.management import call_command
 
 from runs.flow import RunState
 from runs.models import JournalRow, Run
@@ -53,9 +55,15 @@ def test_a_cancel_needs_a_reason(operator, fleet):
     assert state_of(fleet.running) == RunState.RUNNING
 
 
-def test_a_run_that_has_ended_meanwhile_says_how(operator, fleet):
-    """CO-S11: the answer names the state that was reached."""
-    response = operator.post(f"/runs/{fleet.cancelled.run_id}/cancel/", reason="again", seen="0")
+def test_a_run_that_was_cancelled_elsewhere_says_so(operator, fleet):
+    """CO-S11: the next poll shows it, and pressing Cancel answers that it is done already."""
+    address = f"/runs/{fleet.running.run_id}/"
+    tag = operator.fragment(address, "live")["ETag"]
+    call_command("runs", "cancel", fleet.running.run_id, "--reason", "too slow", stdout=io.StringIO())
+    poll = operator.fragment(address, "live", tag)
+    assert poll.status_code == HTTPStatus.OK
+    assert "Cancelled" in poll.content.decode()
+    response = operator.post(f"{address}cancel/", reason="again", seen="1")
     assert response.status_code == HTTPStatus.CONFLICT
     assert "Already cancelled: A person cancelled it. Nothing was changed." in response.content.decode()
 

@@ -7,7 +7,8 @@ from django.test.utils import CaptureQueriesContext
 
 from runs.models import Run
 from tests.browser.fleet import add_entry
-from tests.queue_driver import claim
+from tests.queue_driver import claim, worker
+from workers.models import Worker
 
 pytestmark = pytest.mark.django_db
 
@@ -124,13 +125,27 @@ def test_a_long_trace_shows_its_newest_part_and_leads_to_the_earlier_one(operato
     assert "The failing test imports" in text(operator.get(earlier))
 
 
-def test_a_queued_run_says_what_each_worker_lacks(operator, fleet):
-    """CO-S13: the second badge, the missing label, and the nearest worker."""
+def test_a_queued_run_says_what_each_worker_lacks_until_one_has_it(operator, fleet):
+    """CO-S13: the second badge, the missing label and the nearest worker; a worker with the label clears both."""
     assert "No worker fits" in text(operator.get("/runs/"))
-    for path in (f"/runs/{fleet.unplaceable.run_id}/?tab=placement", f"/workers/?explain={fleet.unplaceable.run_id}"):
-        said = words(text(operator.get(path)))
+    path = f"/runs/{fleet.unplaceable.run_id}/?tab=placement"
+    for address in (path, f"/workers/?explain={fleet.unplaceable.run_id}"):
+        said = words(text(operator.get(address)))
         assert "No live worker can take this run: 2 lack label can=infra-exec." in said
-        assert "lacks label can=infra-exec" in said
+        assert f"Nearest: {fleet.idle}, which lacks label can=infra-exec." in said
+    other = Worker.objects.get(worker_id=fleet.idle)
+    offer = {**other.offer, "labels": {"can": "infra-exec"}}
+    other.pk, other.worker_id, other.offer = None, worker(0xABCDEF), offer
+    other.save(force_insert=True)
+    assert "No worker fits" not in text(operator.get("/runs/"))
+    assert f"{other.worker_id} fits and is free." in words(text(operator.get(path)))
+
+
+def test_what_is_searched_for_in_a_trace_is_marked_and_stays_inert(operator, fleet):
+    """CO-H22: a search for a tag marks its text and makes no tag of it."""
+    page = text(operator.get(f"/runs/{fleet.failed.run_id}/?q=%3CIMG"))
+    assert "<mark>&lt;img</mark> src=x" in page
+    assert page.count('<li class="entry') == 1
 
 
 def test_a_hash_that_no_longer_fits_is_said(operator, fleet):
