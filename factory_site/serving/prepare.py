@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from factory_site.serving.database import database_check
+from factory_site.serving.static import static_collect
 from runs.contract.errors import Invalid
 from runs.definitions.sync import definitions_exist, definitions_sync
 from runs.people import bootstrap_admin
@@ -29,7 +30,7 @@ def prepare(say: Callable[[str], None], url: str) -> None:
     database_check(set_up=False)
     call_command("migrate", interactive=False, verbosity=0)
     _definitions(say)
-    call_command("collectstatic", interactive=False, verbosity=0)
+    static_collect()
     periodic_sync()
     if bootstrap_admin(settings.FACTORY.home, url):
         say(f"made the first admin and token: {settings.FACTORY.home / 'admin.json'}")

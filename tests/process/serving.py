@@ -13,6 +13,7 @@ from typing import Any
 import requests
 
 from tests.databases import fresh_database
+from tests.process import static_files
 
 PROJECT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120.0  # a cold start migrates and collects files
@@ -28,6 +29,7 @@ class Served:
         # What every process of this control plane sees: nothing of the caller's settings but the way to programs.
         database = {} if "DATABASE_URL" in variables else fresh_database()
         self.environment = {"PATH": os.environ["PATH"], "FACTORY_HOME": str(home), **database, **variables}
+        static_files.lend(home)
         with self.log.open("wb") as log:
             argv = [sys.executable, "manage.py", "serve", "--port", "0"]
             self.process = subprocess.Popen(argv, cwd=PROJECT, env=self.environment, stdout=log, stderr=log)
@@ -43,6 +45,7 @@ class Served:
 
     def wait_until_up(self) -> None:
         self.until(self._is_up, "serve answers")
+        static_files.keep(self.home)
 
     def until(self, fact: Callable[[], Any], what: str) -> None:
         """Wait for a fact, a bounded time, while the process lives."""

@@ -21,6 +21,7 @@ import requests
 
 from tests import struck
 from tests.databases import fresh_database
+from tests.process import static_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -204,13 +205,16 @@ class System:
     def serve(self, *, wrap: Sequence[str] = (), **more: str) -> Process:
         """Start the control plane, below the command ``wrap`` if one is given, and wait until it answers."""
         argv = [*wrap, sys.executable, "-u", "manage.py", "serve", "--port", str(self.port)]
+        static_files.lend(self.home)
         process = self._start("serve", argv, self.environment(**more))
         wait_for("answer of /health", self._healthy)
+        static_files.keep(self.home)
         return process
 
     def up(self, *flags: str) -> Process:
         """Start `up` and wait until it answers."""
         argv = [sys.executable, "-u", "manage.py", "up", "--port", str(self.port), *flags]
+        static_files.lend(self.home)
         process = self._start("up", argv, self.environment())
         wait_for("answer of /health", self._healthy)
         return process
