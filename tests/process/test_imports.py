@@ -1,0 +1,19 @@
+"""Every module can be the first that a process imports: no circle is hidden by a lucky order."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.process.system import PROJECT
+
+FIRST = ("factory_site.urls", "factory_site.console.failures", "factory_site.api.errors", "factory_site.status")
+SET_UP = "import os, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'tests.settings'; django.setup(); import "
+
+
+@pytest.mark.parametrize("module", FIRST)
+def test_a_module_of_the_site_can_be_imported_first(module):
+    done = subprocess.run(
+        [sys.executable, "-c", SET_UP + module], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
