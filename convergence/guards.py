@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from runs.flow import RunState
+
 
 class PullSeen(StrEnum):
     """How the pull request was found by this look."""
@@ -29,7 +31,7 @@ class Gate(StrEnum):
 class RunEnd:
     """How the run of the present step ended, from its row and its newest attempt."""
 
-    state: str  # completed, refused, failed, timed_out, cancelled
+    state: str  # a `RunState` at rest
     reason_code: str = ""
     cause: str = ""
     status: str = ""  # the agent's verdict, exactly as a known word, else "addressed"
@@ -106,7 +108,7 @@ def asks_input(facts: Facts) -> bool:
     return (
         facts.run is not None
         and bool(facts.run.question)
-        and (facts.run.asks_human or (facts.run.state == "completed" and facts.run.status == "needs_input"))
+        and (facts.run.asks_human or (facts.run.state == RunState.COMPLETED and facts.run.status == "needs_input"))
     )
 
 
@@ -115,21 +117,23 @@ def asks_blocked(facts: Facts) -> bool:
 
 
 def run_completed(facts: Facts) -> bool:
-    return facts.run is not None and facts.run.state == "completed"
+    return facts.run is not None and facts.run.state == RunState.COMPLETED
 
 
 def run_refused_or_fatal(facts: Facts) -> bool:
     return facts.run is not None and (
-        facts.run.state == "refused" or (facts.run.state == "failed" and facts.run.cause == "fatal")
+        facts.run.state == RunState.REFUSED or (facts.run.state == RunState.FAILED and facts.run.cause == "fatal")
     )
 
 
 def run_cancelled_by_person(facts: Facts) -> bool:
-    return facts.run is not None and facts.run.state == "cancelled" and facts.run.reason_code == "operator_cancel"
+    return (
+        facts.run is not None and facts.run.state == RunState.CANCELLED and facts.run.reason_code == "operator_cancel"
+    )
 
 
 def run_ended_otherwise(facts: Facts) -> bool:
-    return facts.run is not None and facts.run.state in {"failed", "timed_out", "cancelled"}
+    return facts.run is not None and facts.run.state in {RunState.FAILED, RunState.TIMED_OUT, RunState.CANCELLED}
 
 
 def timer_passed(facts: Facts) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from runs.flow import RunState
 from runs.models import Attempt, Run, Usage
 from runs.queue.waiting import capacities, exclusive_holders, run_waiting
 
@@ -22,7 +23,7 @@ def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
         for attempt in Attempt.objects.filter(pk__in=[run.fencing_token for run in runs if run.fencing_token])
     }
     usages = _usages([run.pk for run in runs])
-    workers = capacities() if any(run.state == "queued" for run in runs) else ()
+    workers = capacities() if any(run.state == RunState.QUEUED for run in runs) else ()
     holders = exclusive_holders(runs)
     return [_row(run, newest.get(run.pk), usages.get(run.pk, []), run_waiting(run, workers, holders)) for run in runs]
 
