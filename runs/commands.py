@@ -56,7 +56,8 @@ class ProductCommand(BaseCommand):
 def refusal(error: FactoryError) -> CommandError:
     """The error as one line; where a command shows what to do next, it is named."""
     step = NEXT.get(error.code)
-    sentence = " ".join(error.message.split())
+    # Faults of files are told together, a line each; anything else is one line.
+    sentence = "\n".join(" ".join(line.split()) for line in error.message.splitlines())
     return CommandError(f"{sentence.rstrip('.')}; see: {step}" if step and "manage.py" not in sentence else sentence)
 
 
