@@ -64,7 +64,7 @@ def test_what_names_nothing_of_ours_says_why(asleep):
     assert github_wake("pull_request", {"repository": "odd", "pull_request": 5}).ignored == "repo_not_tracked"
 
 
-WRONG = (None, True, -1, 2**70, 1.5, "", "\0", "x" * 300, [], [[]], [None], {}, {"a": []})
+WRONG: tuple[object, ...] = (None, True, -1, 2**70, 1.5, "", "\0", "x" * 300, [], [[]], [None], {}, {"a": []})
 PLACES = (
     ("action",), ("number",), ("ref",), ("sha",), ("repositories",), ("repository",), ("repository", "id"),
     ("pull_request",), ("pull_request", "number"), ("issue",), ("issue", "number"), ("issue", "pull_request"),

@@ -112,7 +112,8 @@ def test_a_failing_look_leaves_a_row_alone_that_somebody_else_moved():
 
 
 def test_a_backlog_of_one_flow_type_leaves_the_others_their_turn(look_with):
-    other, looked = flow_type("merge"), []
+    other = flow_type("merge")
+    looked: list[object] = []
 
     def look(rows):
         for row in rows:
@@ -120,7 +121,12 @@ def test_a_backlog_of_one_flow_type_leaves_the_others_their_turn(look_with):
 
     look_with(look)
     started()
-    register_flow(replace(other, model=ConvergenceFlow, look=lambda rows: (looked.extend(rows), look(rows))))
+
+    def look_of_other(rows):
+        looked.extend(rows)
+        look(rows)
+
+    register_flow(replace(other, model=ConvergenceFlow, look=look_of_other))
     try:
         flows_pass(limit=5)
     finally:

@@ -11,6 +11,7 @@ from runs.clock import now
 from runs.contract.errors import Refused, Transient
 from runs.flows import looks
 from runs.flows.move import Effect, Move, flow_move, flow_start
+from runs.flows.registry import flow_type
 from runs.models import Outbox, TransitionLog
 
 pytestmark = pytest.mark.django_db
@@ -88,27 +89,27 @@ def test_a_terminal_row_is_due_no_more(row):
 
 def test_two_passes_that_saw_a_due_row_take_it_once(row):
     """CV-S40: the second pass finds the due date moved and takes nothing."""
-    flow = looks.flow_type("convergence")
+    flow = flow_type("convergence")
     first, second = looks._claim_due(flow, now()), looks._claim_due(flow, now())
     assert ([each.pk for each in first], second) == ([row.pk], [])
 
 
 def test_a_wake_up_during_a_look_is_not_lost(row):
-    [taken] = looks._claim_due(looks.flow_type("convergence"), now())
+    [taken] = looks._claim_due(flow_type("convergence"), now())
     assert looks.flow_wake("convergence", pk=row.pk) == 1
     assert looks.look_done(taken, due_at=now() + timedelta(minutes=5), now=now()) is False
-    assert ConvergenceFlow.objects.get().due_at <= now()
+    assert ConvergenceFlow.objects.filter(due_at__lte=now()).exists()
 
 
 @pytest.mark.usefixtures("row")
 def test_a_look_that_found_nothing_writes_only_when_it_was_and_when_the_next_is():
     """CV-H7: no edge, no effect, no row."""
-    [taken] = looks._claim_due(looks.flow_type("convergence"), now())
+    [taken] = looks._claim_due(flow_type("convergence"), now())
     before = TransitionLog.objects.count()
     assert looks.look_done(taken, due_at=now() + timedelta(minutes=5), now=now()) is True
     kept = ConvergenceFlow.objects.get()
     assert (kept.version, TransitionLog.objects.count(), Outbox.objects.count()) == (0, before, 0)
-    assert kept.due_at > now() + timedelta(minutes=4)
+    assert ConvergenceFlow.objects.filter(due_at__gt=now() + timedelta(minutes=4)).exists()
 
 
 @pytest.mark.parametrize(
@@ -123,9 +124,11 @@ def test_a_look_that_found_nothing_writes_only_when_it_was_and_when_the_next_is(
 def test_a_failing_look_is_pushed_out_and_says_why(row, error, failures, seconds):
     """CV-S41: 60 s doubling to 15 min, or what the forge asks for."""
     ConvergenceFlow.objects.update(look_failures=failures)
+    pause, began = timedelta(seconds=seconds), now()
     looks.look_failed(row, error)
     kept = ConvergenceFlow.objects.get()
-    assert abs((kept.due_at - now()).total_seconds() - seconds) < 5
+    assert kept.due_at is not None
+    assert began + pause <= kept.due_at <= now() + pause
     assert kept.look_failures == failures + 1
     assert kept.last_look_error.endswith(str(error))
 

@@ -126,4 +126,5 @@ def test_a_failure_that_comes_after_its_claim_ended_leaves_the_next_try_alone(er
     dispatch.outbox_pass()
     row = Outbox.objects.get()
     assert (row.dead_at, row.last_error) == (None, "")
+    assert row.claimed_until is not None
     assert row.claimed_until > now()

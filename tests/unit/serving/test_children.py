@@ -14,7 +14,7 @@ def _own_signals():
 
 
 def test_a_child_that_asks_for_a_restart_gets_it_at_once_but_not_in_a_spin():
-    said = []
+    said: list[str] = []
     child = Child("worker 1", python("-S", "-c", f"raise SystemExit({RESTART_NOW})"))
     Family([child], said.append).run(until=lambda: len(said) == 2)
     assert [line.rpartition("again ")[2] for line in said] == ["in 0 s", "in 2 s"]
