@@ -106,7 +106,8 @@ def retries_exhausted(at: datetime) -> list[Finding]:
     if not rows:
         return []
     run = rows[0]
-    text = f"run {run.run_id} failed: {run.reason_code.replace('_', ' ')}, {run.environment_failures} times"
+    often = "once" if run.environment_failures == 1 else f"{run.environment_failures} times"
+    text = f"{run.run_id} failed {often}, the last time with: {run.reason_code.replace('_', ' ')}"
     mend = "read its first error, then resubmit what it worked on"
     return [Finding("retry_exhausted", len(rows), rows[-1].ended_at, text, _ids(rows), mend)]
 

@@ -153,3 +153,11 @@ def test_the_frame_reads_the_last_evaluation_and_runs_no_check():
     assert DoctorReport.objects.get().anomalies == 0
     findings_stored()
     assert DoctorReport.objects.get().anomalies == 2
+
+
+@pytest.mark.parametrize(("failures", "often"), [(1, "once"), (4, "4 times")])
+def test_a_run_that_failed_for_good_is_told_in_plain_words(failures, often):
+    run = queued()
+    ended = {"state": "failed", "cause": "environment", "reason_code": "adapter_error", "ended_at": now()}
+    Run.objects.filter(pk=run.pk).update(**ended, environment_failures=failures)
+    assert codes()["retry_exhausted"].text == f"{run.run_id} failed {often}, the last time with: adapter error"
