@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -27,7 +29,16 @@ class Pass:
     body: Callable[[], object]
 
 
+class _Nudges:
+    """Nudges of one pass in this process: one run at a time, and one more for whatever came during it."""
+
+    def __init__(self) -> None:
+        self.running = threading.Lock()
+        self.wanted = threading.Event()
+
+
 _passes: dict[str, Pass] = {}
+_nudges: dict[str, _Nudges] = defaultdict(_Nudges)
 
 
 def register_pass(name: str, *, seconds: float, body: Callable[[], object]) -> None:
@@ -71,10 +82,23 @@ def periodic_run(name: str) -> bool:
 
 
 def periodic_nudged(name: str) -> None:
-    """Run the pass now, whenever it is due, because work was committed for it; its schedule stays as it is."""
-    error = _body_error(_passes[name])
-    if error:
-        PeriodicTask.objects.filter(name=name).update(error=error)
+    """Run the pass now, because work was committed for it; its schedule stays as it is.
+
+    While a nudged run of it is under way in this process, the nudge makes that one start over instead of taking a
+    second thread: many commits beside a slow forge leave the other passes their threads.
+    """
+    nudges = _nudges[name]
+    nudges.wanted.set()
+    while nudges.wanted.is_set():
+        if not nudges.running.acquire(blocking=False):
+            return  # whoever runs it looks at `wanted` again after letting go
+        try:
+            nudges.wanted.clear()
+            error = _body_error(_passes[name])
+            if error:
+                PeriodicTask.objects.filter(name=name).update(error=error)
+        finally:
+            nudges.running.release()
 
 
 def _body_error(each: Pass) -> str:

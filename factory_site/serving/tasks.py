@@ -10,7 +10,7 @@ import sys
 
 from factory_site.serving.lifeline import watch_lifeline
 
-THREADS = 4  # passes at once; each is one service call that may wait for the forge
+THREADS = 8  # a pass takes two at most (its own start and a nudged one), so that no slow forge holds all of them
 POLL_SECONDS = 0.1  # of the queue file: what a nudge costs at most
 SLOWEST_POLL_SECONDS = 0.3
 

@@ -1,3 +1,4 @@
+import threading
 from datetime import timedelta
 
 import pytest
@@ -69,3 +70,24 @@ def test_overdue_passes_are_found_and_rows_of_unknown_passes_go():
     periodic.periodic_sync()
     assert set(periodic.periodic_due()) == {"good", "bad"}
     assert not PeriodicTask.objects.filter(name="gone").exists()
+
+
+def test_nudges_during_a_run_cost_one_more_run_and_no_second_thread(ran):
+    """Whatever was committed while a pass ran is seen by the run that follows it."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow():
+        ran.append("slow")
+        begun.set()
+        assert go_on.wait(30)
+
+    periodic.register_pass("slow", seconds=10, body=slow)
+    first = threading.Thread(target=periodic.periodic_nudged, args=("slow",))
+    first.start()
+    assert begun.wait(30)
+    for _ in range(5):
+        periodic.periodic_nudged("slow")  # returns at once: nothing here waits for `go_on`
+    assert ran == ["slow"]
+    go_on.set()
+    first.join(30)
+    assert ran == ["slow", "slow"]
