@@ -29,6 +29,11 @@ ON_A_READY_DATABASE = frozenset(
 
 def run(argv: list[str]) -> int:
     """Run one management command and return its exit code; a wrong setting is one line on stderr and exit code 2."""
+    if argv in ([], ["help"], ["--help"], ["-h"]):
+        from factory_site.commands_listed import commands_text
+
+        sys.stdout.write(commands_text())
+        return 0
     if argv[:1] == ["demo"]:
         # It has a data folder of its own; the caller's is neither read nor made.
         from factory_site.demo.__main__ import main as demo
