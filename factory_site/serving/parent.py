@@ -13,6 +13,7 @@ from factory_site.serving.children import Child, Family, python
 from factory_site.serving.only_one import hold_lock
 from factory_site.serving.prepare import prepare
 from runs.contract.errors import Invalid
+from workers.host.options import check_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +25,10 @@ BACKLOG = 512  # connections that may wait while the web child restarts
 def serve(*, host: str, port: int, workers: int, say: Callable[[str], None], command: str = "") -> int:
     """Serve until a signal; return the exit code. ``command`` is what the workers run for work left to them.
 
-    Raises ``Refused`` when another one runs on this data folder, ``Invalid`` when the port is taken or a file is wrong.
+    Raises ``Refused`` when another one runs on this data folder, ``Invalid`` when the port is taken, a file is wrong,
+    or the program of ``command`` is not there.
     """
+    check_program(command or None)
     home = settings.FACTORY.home
     lock = hold_lock(home / "run", "serve")
     listening = _listen(host, port)

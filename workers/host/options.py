@@ -3,6 +3,7 @@
 import argparse
 import re
 import shlex
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -59,7 +60,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add("--label", action="append", default=[], metavar="K=V", help="a label that runs may require; repeatable")
     add("--adapter", action="append", default=[], metavar="NAME", help="offer this adapter; order is preference")
     add(
-        "--command", dest="agent_command", metavar="ARGV", help="what executes runs whose adapter is left to the worker"
+        "--command", dest="agent_command", metavar="'ARGV'", help="your agent: what works the runs that name no adapter"
     )
     add("--adapter-override", metavar="NAME", help="this adapter executes every run")
     add("--isolation", choices=LEVELS, metavar="LEVEL", help="auto or none")
@@ -114,6 +115,17 @@ def check(flags: Mapping[str, Any]) -> Options:
         older_than_days=_days(flags["older_than"]),
         discard=flags["discard_kept"],
     )
+
+
+def check_program(text: str | None) -> None:
+    """Refuse a command line whose program this machine does not have; a path below the checkout is left alone.
+
+    Only a start by a person asks: a program that goes away later is a fault of the environment of each run.
+    """
+    argv = _command(text)
+    if argv is None or ("/" in argv[0] and not argv[0].startswith("/")) or shutil.which(argv[0]):
+        return
+    raise UsageError("usage", f"--command: {argv[0]} is no program here; name an executable file (chmod +x FILE)")
 
 
 def to_argv(flags: Mapping[str, Any]) -> list[str]:

@@ -105,7 +105,8 @@ class Command(ProductCommand):
                 f"{path} cannot be written ({error.strerror}); choose another place with --output"
             ) from error
         self.stdout.write(
-            f"wrote {path} for node {issued.node}; start a worker with: manage.py work --credential-file {path}"
+            f"wrote {path} for node {issued.node}; start a worker with:"
+            f" manage.py work --credential-file {path} --command '/path/to/my-agent'"
         )
 
 
