@@ -78,6 +78,7 @@ class PullHead:
     ways: Ways | None
     spent: int | None
     is_over: bool
+    cancel_reason: str  # what the person wrote; blank when nobody cancelled it
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,7 @@ def pull_head(pull: PullRequest) -> PullHead:
         ways=_ways(flow, log.from_state if log else ""),
         spent=_spent(pull.subject),
         is_over=flow is None or flow.is_terminal,
+        cancel_reason=log.note if log and generation and generation.outcome.startswith("cancelled by") else "",
     )
 
 

@@ -127,6 +127,9 @@ def test_a_cancel_ends_the_pull_request_and_stands_in_the_log(operator, world):
     assert "superseded by #430" in page
     row = TransitionLog.objects.filter(subject=world.waiting.subject).latest("id")
     assert (row.edge, row.actor) == ("cancelled", "operator:ops-1")
+    outcome = text(operator.get(address(world.waiting))).partition('id="outcome"')[2].partition("</section>")[0]
+    assert "Cancelled by ops-1" in outcome
+    assert "superseded by #430" in outcome
     again = operator.post(f"{address(world.merged)}cancel/", seen="1", reason="too late")
     assert again.status_code == HTTPStatus.CONFLICT
     assert "already ended" in text(again)
