@@ -11,7 +11,7 @@ from django.db.models import OuterRef, Subquery
 
 from factory_site.console.selectors.counted import Counted
 from factory_site.console.selectors.runs import RunRow, rows_of
-from factory_site.console.selectors.trace import Entry, first_errors, last_words
+from factory_site.console.selectors.trace import Entry, ended_by_signal, first_errors, last_words
 from factory_site.console.wording.reasons import CAUSES, Reason, reason_of
 from runs.contract.receipt import receipt_verifies
 from runs.flow import RunState
@@ -141,7 +141,7 @@ def _failure(run: Run, attempt: Attempt | None) -> Failure | None:
         used=_used(run, attempt),
         again_at=run.available_at if run.state == RunState.QUEUED else None,
         is_final=run.is_at_rest,
-        message=str(detail.get("message") or detail.get("check") or ""),
+        message=str(detail.get("message") or detail.get("check") or _killed(attempt)),
         tail=(str(detail.get("tail") or "") or last_words(attempt))[-TAIL_CHARACTERS:].strip(),
         errors=first_errors(attempt),
         logs=list(
@@ -151,6 +151,11 @@ def _failure(run: Run, attempt: Attempt | None) -> Failure | None:
         ),
         same=same.order_by()[:SAME_LIMIT].count(),
     )
+
+
+def _killed(attempt: Attempt) -> str:
+    """What a missing exit code means; no read when there is one."""
+    return ended_by_signal(attempt) if attempt.exit_code is None else ""
 
 
 def _used(run: Run, attempt: Attempt) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal as signals
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +117,23 @@ def last_words(attempt: Attempt) -> str:
     return str(row.payload.get("text", "")) if row else ""
 
 
+def ended_by_signal(attempt: Attempt) -> str:
+    """The sentence about the signal that ended the agent of an attempt; blank when it left by itself."""
+    exits = TraceRow.objects.filter(attempt=attempt, kind="lifecycle", payload_json__contains='"note":"exit"')
+    row = exits.order_by("-seq").first()
+    number = row.payload.get("signal") if row else None
+    return f"T{ended_by(number)[1:]}; it did not leave by itself." if number else ""
+
+
+def ended_by(number: int) -> str:
+    """What a signal did, by number and name."""
+    try:
+        name = f" ({signals.Signals(number).name})"
+    except ValueError:
+        name = ""
+    return f"the agent was ended by signal {number}{name}"
+
+
 def _entries(rows: Sequence[TraceRow]) -> list[Entry]:
     found: list[Entry] = []
     calls: dict[str, Entry] = {}
@@ -192,7 +210,7 @@ def _lifecycle(entry: Entry, payload: dict[str, Any]) -> None:
     more = {name: value for name, value in payload.items() if name != "note" and value is not None}
     if note == "exit":
         entry.is_error = payload.get("exitCode") != 0
-        signal = f", signal {payload['signal']}" if payload.get("signal") else ""
-        entry.line = f"the agent ended with code {payload.get('exitCode')}{signal}"
+        signal = payload.get("signal")
+        entry.line = ended_by(signal) if signal else f"the agent ended with code {payload.get('exitCode')}"
         return
     entry.line = ", ".join(f"{name}: {value}" for name, value in more.items())[:ONE_LINE]

@@ -81,6 +81,17 @@ def test_every_page_stands_on_an_empty_database(operator):
         assert operator.get(path).status_code == HTTPStatus.NOT_FOUND, path
 
 
+def test_a_run_whose_agent_was_killed_says_so_on_top(operator, fleet):
+    attempt = fleet.failed.attempts.get()
+    attempt.exit_code = None
+    attempt.save()
+    add_entry(attempt, 99, "lifecycle", {"note": "exit", "exitCode": None, "signal": 9})
+    page = text(operator.get(f"/runs/{fleet.failed.run_id}/"))
+    sentence = "The agent was ended by signal 9 (SIGKILL); it did not leave by itself."
+    assert sentence in words(page[page.index('id="failure"') : page.index('id="run-facts"')])
+    assert "code None" not in page
+
+
 def test_a_failed_run_opens_with_its_first_error_and_its_log(operator, fleet):
     """CO-H27: the reason code with its sentence and next step, before everything else."""
     page = text(operator.get(f"/runs/{fleet.failed.run_id}/"))
