@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.core.management import call_command
 
+from convergence.forge_access import forge_client
 from factory_site.serving.database import database_check
 from factory_site.serving.static import static_collect
-from runs.contract.errors import Invalid
+from runs.contract.errors import FactoryError, Invalid
 from runs.definitions.sync import definitions_exist, definitions_sync
 from runs.people import bootstrap_admin
 from runs.periodic import periodic_sync
@@ -37,6 +38,15 @@ def prepare(say: Callable[[str], None], url: str) -> None:
     from workers.services.credential_file import bootstrap_credential
 
     bootstrap_credential(url)
+    forge_note(say)
+
+
+def forge_note(say: Callable[[str], None]) -> None:
+    """Say so when no token for the forge is found; everything is served all the same."""
+    try:
+        forge_client().config.tokens.token()
+    except FactoryError as error:
+        say(f"note: {error.message}; without one no pull request can be read")
 
 
 def _definitions(say: Callable[[str], None]) -> None:
