@@ -48,6 +48,7 @@ class Counter:
     word: str
     used: int
     limit: int | None
+    meaning: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +156,16 @@ def _counters(convergence: ConvergenceFlow | None, merge: MergeFlow | None) -> l
     found = []
     if convergence:
         found += [
-            Counter("Rounds", convergence.round, convergence.max_rounds),
-            Counter("Husk retries", convergence.husk_retries, 2),
+            Counter("Rounds", convergence.round, convergence.max_rounds, "a person is asked after the last"),
+            Counter("Husk retries", convergence.husk_retries, 2, "turns whose agent died, taken again"),
         ]
     if merge:
         found += [
-            Counter("Merge retries", merge.merge_retries, merge.merge_retry_max),
-            Counter("Stall probes", merge.stalls, merge.stall_max),
-            Counter("Returns", merge.returns, merge.return_max),
+            Counter(
+                "Merge retries", merge.merge_retries, merge.merge_retry_max, "merges that failed and are tried again"
+            ),
+            Counter("Stall probes", merge.stalls, merge.stall_max, "tries to wake a merge that does not move"),
+            Counter("Returns", merge.returns, merge.return_max, "ways back from the merge to review"),
         ]
     return found
 
