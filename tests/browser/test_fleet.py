@@ -65,7 +65,7 @@ def test_a_hidden_trace_asks_for_nothing(fleet, visit):
     """CO-H6: no request while hidden; one at once on return."""
     page = visit("/runs/")
     page.clock.install()
-    page.goto(f"/runs/{fleet.running.run_id}/")
+    page.goto(f"/runs/{fleet.running.run_id}/", wait_until="networkidle")  # the icon comes after the page
     page.evaluate(HIDE.format("true"))
     asked = []
     page.on("request", lambda request: asked.append(request.url))

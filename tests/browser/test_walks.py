@@ -164,6 +164,7 @@ def test_a_hidden_or_paused_page_asks_for_nothing(visit):
     )
     page.evaluate(hide.format("true"))
     expect(page.locator("#liveness")).to_contain_text("Paused: tab in background")
+    page.wait_for_load_state("networkidle")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.clock.run_for(3_600_000)
