@@ -69,9 +69,9 @@ def test_flags_survive_the_way_through_the_command_of_the_site():
 def test_an_agent_that_is_not_there_is_refused_at_the_start(tmp_path):
     agent = tmp_path / "my-agent"
     agent.write_text("#!/bin/sh\n")
-    for command in (f"{agent} --fast", "no-such-program", "/no/such/agent"):
+    for missing in (f"{agent} --fast", "no-such-program", "/no/such/agent"):
         with pytest.raises(options.UsageError, match="is no program here"):
-            options.check_program(command)
+            options.check_program(missing)
     agent.chmod(0o755)
     for command in (None, f"{agent} --fast", "sh -c true", "./agents/of-the-checkout"):
         options.check_program(command)
