@@ -17,6 +17,7 @@ from runs.clock import now as clock_now
 from runs.contract.canonical import bytes_hash
 from runs.contract.errors import Invalid, NotFound, Refused
 from runs.models import ApiToken, Role, User
+from runs.transactions import without_waiting
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -101,7 +102,8 @@ def token_caller(secret: str) -> Caller | None:
     if token.expires_at is not None and token.expires_at <= now:
         return None
     if token.last_used_at is None or now - token.last_used_at > USED_EVERY:
-        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+        with without_waiting():
+            ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     own, persons = Role(token.role), Role(token.user.role)
     return Caller(token.user, own if persons.covers(own) else persons)
 

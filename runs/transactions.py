@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from django.db import OperationalError, connection, transaction
@@ -54,6 +54,25 @@ class FairLock:
 
 
 _turn = FairLock()
+
+
+@contextmanager
+def without_waiting() -> Iterator[None]:
+    """Let a write in here fail at once instead of waiting for another writer of SQLite, and be given up in silence.
+
+    For bookkeeping beside a read: whoever only reads never waits for the write lock. Not for use in a transaction.
+    """
+    if connection.vendor != "sqlite":
+        yield
+        return
+    milliseconds = int(connection.settings_dict.get("OPTIONS", {}).get("timeout", 5) * 1000)
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout = 0")
+        try:
+            with suppress(OperationalError):
+                yield
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
 
 @contextmanager

@@ -124,6 +124,7 @@ def test_a_review_lands_and_the_page_moves_on(visit, world):
     for named in (world.waiting.head_sha[:7], "copilot", "last look", "Otherwise, in 13 min: a person is asked"):
         expect(why).to_contain_text(named)
     page.get_by_text("Cancel…").click()
+    expect(page.get_by_label("Reason")).to_be_focused()
     page.keyboard.type("half a rea")
     flow = world.waiting.convergence_flows.get()
     type(flow).objects.filter(pk=flow.pk).update(state="review_round", round=5, version=9, timer_at=None)
