@@ -104,5 +104,7 @@ def _begin(stack: ExitStack) -> None:
         except OperationalError as error:
             if not left or "locked" not in str(error):
                 raise
+            # Begun again on the same connection, SQLite waits holding the interpreter's lock: every thread would wait.
+            connection.close()
         else:
             return
