@@ -40,6 +40,7 @@ def fill(folder: Path) -> Path:
     return ballast
 
 
+@pytest.mark.skipif("DATABASE_URL" in os.environ, reason="PostgreSQL keeps its rows outside the data folder")
 def test_a_database_that_another_program_locks_delays_everything_and_loses_nothing(tmp_path: Path) -> None:
     with System(tmp_path, aftermath.scenario("plain"), **aftermath.FAST) as system:
         aftermath.allow_retries(system)
@@ -61,6 +62,7 @@ def test_a_database_that_another_program_locks_delays_everything_and_loses_nothi
         aftermath.assert_settled(system, PULL)
 
 
+@pytest.mark.skipif("DATABASE_URL" in os.environ, reason="PostgreSQL keeps its rows outside the data folder")
 def test_a_full_disk_refuses_what_it_cannot_keep_and_everything_goes_on_when_there_is_room(tmp_path: Path) -> None:
     with (
         small_disk(tmp_path / "home", 64),
