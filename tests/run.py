@@ -21,6 +21,8 @@ ON_POSTGRES = ["-m", "db or race or process"]
 SAME_ON_EITHER = ["process/host", "process/simulator", "process/test_commands.py", "process/test_demo.py"]
 NOTHING_COLLECTED = 5  # pytest's exit code
 USAGE_ERROR = 4  # pytest's exit code
+TESTS_FAILED = 1  # pytest's exit code
+ALONE = ["-x", "--last-failed", "--last-failed-no-failures", "none"]
 
 
 def main(arguments: list[str]) -> int:
@@ -33,7 +35,21 @@ def main(arguments: list[str]) -> int:
     if missing and REQUIRE_RINGS in arguments:
         sys.stderr.write("ERROR: " + "; ".join(missing) + "\n")
         return USAGE_ERROR
-    return _pytest([*arguments, *TOGETHER], _on_sqlite(os.environ)) or _on_postgres(arguments)
+    return _whole_pass(arguments, _on_sqlite(os.environ)) or _on_postgres(arguments)
+
+
+def _whole_pass(arguments: list[str], environment: Mapping[str, str]) -> int:
+    """Run everything in two processes, then what failed once more, alone, and say so; the exit code of the last run.
+
+    Real processes share two cores here: a time-out beside others says little. What fails alone too fails the pass.
+    """
+    code = _pytest([*arguments, *TOGETHER], environment)
+    if code != TESTS_FAILED:
+        return code
+    sys.stdout.write("\nTrying what failed once more, alone:\n")
+    sys.stdout.flush()
+    code = _pytest([*arguments, *ALONE], environment)
+    return TESTS_FAILED if code == NOTHING_COLLECTED else code
 
 
 def _on_sqlite(environment: Mapping[str, str]) -> dict[str, str]:
@@ -52,7 +68,7 @@ def _on_postgres(arguments: list[str]) -> int:
         if url is None:
             return 0  # the first pass has said so
         left_out = [f"--ignore=tests/{path}" for path in SAME_ON_EITHER]
-        code = _pytest([*arguments, *TOGETHER, *ON_POSTGRES, *left_out], {**os.environ, "DATABASE_URL": url})
+        code = _whole_pass([*arguments, *ON_POSTGRES, *left_out], {**os.environ, "DATABASE_URL": url})
     return 0 if code == NOTHING_COLLECTED and REQUIRE_RINGS not in arguments else code
 
 

@@ -34,5 +34,6 @@ def lines() -> list[str]:
 def is_whole_run(config: pytest.Config) -> bool:
     """Whether every test of every ring was asked for, so that a fault without a strike is a fault without a test."""
     chosen = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
-    narrowed = config.option.markexpr or config.option.keyword or config.option.collectonly
+    options = config.option
+    narrowed = options.markexpr or options.keyword or options.collectonly or getattr(options, "lf", False)
     return bool(config.getoption("--require-rings")) and not chosen and not narrowed
