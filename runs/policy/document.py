@@ -1,0 +1,55 @@
+"""The whole policy, as the files may say it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from runs.policy.forms import Block
+from runs.policy.machines import Price, Web, WeightClass
+from runs.policy.merging import Merging
+from runs.policy.reviewing import Convergence, Forge, Git, Reviewer, Trust
+
+
+class RepositoryPolicy(Block):
+    """What differs in one repository; being listed makes it tracked."""
+
+    reviewers: tuple[Reviewer, ...] | None = None
+    merging: dict[str, Any] = Field(default_factory=dict)
+
+
+class Policy(Block):
+    """The whole policy in force."""
+
+    web: Web = Web()
+    reviewers: tuple[Reviewer, ...] = ()
+    trust: Trust = Trust()
+    convergence: Convergence = Convergence()
+    git: Git = Git()
+    forge: Forge = Forge()
+    merging: Merging = Merging()
+    models: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
+    prices: dict[str, Price] = Field(default_factory=dict)
+    weight_classes: dict[str, WeightClass] = Field(default_factory=dict)
+    repositories: dict[str, RepositoryPolicy] = Field(default_factory=dict)
+
+    def reviewers_for(self, repository: str) -> tuple[Reviewer, ...]:
+        """The reviewers of ``owner/repo``, the general ones unless it has its own."""
+        own = self._own(repository)
+        return self.reviewers if own is None or own.reviewers is None else own.reviewers
+
+    def merging_for(self, repository: str) -> Merging:
+        """The merging block of ``owner/repo``: its own keys laid over the general ones."""
+        own = self._own(repository)
+        if own is None or not own.merging:
+            return self.merging
+        return Merging.model_validate({**self.merging.model_dump(by_alias=True), **own.merging})
+
+    def tracks(self, repository: str) -> bool:
+        """Whether the file lists the repository."""
+        return self._own(repository) is not None
+
+    def _own(self, repository: str) -> RepositoryPolicy | None:
+        wanted = repository.lower()
+        return next((own for name, own in self.repositories.items() if name.lower() == wanted), None)

@@ -1,0 +1,30 @@
+"""The forms that every block of the policy shares: camelCase keys, no unknown ones, durations as people write them."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def duration(value: object) -> object:
+    """Read ``PT6H``, ``6h``, ``90 s``; anything else is left to the validator to refuse."""
+    if isinstance(value, str):
+        short = re.fullmatch(r"(\d+)\s*([smhd])", value.strip())
+        if short:
+            return timedelta(seconds=int(short[1]) * UNITS[short[2]])
+    return value
+
+
+Duration = Annotated[timedelta, BeforeValidator(duration), Field(gt=timedelta(0), le=timedelta(days=365))]
+
+
+class Block(BaseModel):
+    """Keys are camelCase in the file; unknown ones are refused."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=False, extra="forbid", frozen=True)
