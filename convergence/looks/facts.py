@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.db.models import Q
 
 from convergence.backlog import thread_ids
 from convergence.decisions.agent_result import AgentVerdict, agent_verdict
@@ -191,10 +192,14 @@ def _wait(scene: Scene, shared: Facts) -> Judged:
 
 
 def _own_words_leaving(scene: Scene) -> bool:
-    """Whether replies and resolutions of this subject still wait to be posted, for as long as patience lasts."""
+    """Whether what was read may lack replies and resolutions of this subject, for as long as patience lasts.
+
+    It does while they wait to be posted, and when they were posted after the reading began.
+    """
     if scene.now - scene.row.entered_at >= EFFECT_PATIENCE:
         return False
-    leaving = Outbox.objects.filter(PENDING, topic=EFFECT_TOPIC, stream=scene.row.subject)
+    unread = PENDING | Q(done_at__gte=scene.read_from)
+    leaving = Outbox.objects.filter(unread, topic=EFFECT_TOPIC, stream=scene.row.subject)
     return any(row.payload["effect"] in OWN_WORDS for row in leaving)
 
 

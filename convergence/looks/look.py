@@ -26,6 +26,7 @@ from runs.transactions import joined_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from convergence.forge.client import ForgeClient
     from convergence.forge.facts import PullFacts
@@ -45,14 +46,24 @@ def convergence_look(rows: Sequence[FlowRow]) -> None:
     flows = [row for row in rows if isinstance(row, ConvergenceFlow)]
     client = forge_client()
     pulls = pulls_loaded(flows)
+    read_from = clock_now()
     outcomes = rows_read(client, flows, pulls)
-    looks_each(flows, lambda row: look_at(client, row, pulls[row.pull_id], outcomes[row.pk]))
+    looks_each(flows, lambda row: look_at(client, row, pulls[row.pull_id], outcomes[row.pk], read_from=read_from))
 
 
-def look_at(client: ForgeClient, row: ConvergenceFlow, pull: PullRequest, outcome: PullFacts | FactoryError) -> None:
-    """One row: gather, judge, then take the edge or set the next look. Raises ``Refused`` for a lost race."""
-    now = clock_now()
-    scene = scene_of(client, row, pull, outcome, now)
+def look_at(
+    client: ForgeClient,
+    row: ConvergenceFlow,
+    pull: PullRequest,
+    outcome: PullFacts | FactoryError,
+    *,
+    read_from: datetime,
+) -> None:
+    """One row: gather, judge, then take the edge or set the next look. Raises ``Refused`` for a lost race.
+
+    ``outcome`` was read after ``read_from``.
+    """
+    scene = scene_of(client, row, pull, outcome, read_from=read_from)
     judged = judge(scene)
     edge = CONVERGENCE_MACHINE.advance(row.state, "look", judged.facts)
     if edge is None:

@@ -16,6 +16,7 @@ from convergence.services.identity import pull_gone, pull_missing, pull_seen, sn
 from convergence.services.reviews import known_reviews, reviews_seen, threads_open
 from convergence.texts import Place
 from convergence.trust import People
+from runs.clock import now as clock_now
 from runs.contract.errors import FactoryError, NotFound
 from runs.models import Attempt, Run
 
@@ -29,12 +30,16 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Scene:
-    """One row, its pull request, and what this look read. ``facts`` is ``None`` when the forge was not read."""
+    """One row, its pull request, and what this look read.
+
+    ``facts`` is ``None`` when the forge was not read; ``read_from`` is the instant before its newest reading.
+    """
 
     client: ForgeClient
     row: ConvergenceFlow
     pull: PullRequest
     now: datetime
+    read_from: datetime
     facts: PullFacts | None = None
     error: FactoryError | None = None
     watch: PullFacts | None = None  # the short reading of a wait: it alone lists the requested reviewers
@@ -85,10 +90,16 @@ class Scene:
 
 
 def scene_of(
-    client: ForgeClient, row: ConvergenceFlow, pull: PullRequest, outcome: PullFacts | FactoryError, now: datetime
+    client: ForgeClient,
+    row: ConvergenceFlow,
+    pull: PullRequest,
+    outcome: PullFacts | FactoryError,
+    *,
+    read_from: datetime,
 ) -> Scene:
     """Record what was read and gather what the row's state decides on; may read the one pull request once more."""
-    scene = Scene(client=client, row=row, pull=pull, now=now)
+    now = clock_now()
+    scene = Scene(client=client, row=row, pull=pull, now=now, read_from=read_from)
     if isinstance(outcome, FactoryError):
         scene.error = outcome
         if isinstance(outcome, NotFound):
@@ -128,6 +139,7 @@ def _reviews(scene: Scene) -> None:
         scene.watch = facts
         if not may_matter(facts, scene.reviews, scene.people):
             return
+        scene.read_from = clock_now()
         try:
             facts = read_pull(scene.client, Profile.BACKLOG, pull_ref(scene.pull))
         except FactoryError as error:

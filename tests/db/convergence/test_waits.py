@@ -4,7 +4,11 @@ import json
 
 import pytest
 
+from convergence.forge_access import forge_client
+from convergence.looks.look import look_at
+from convergence.looks.reading import pulls_loaded, rows_read
 from convergence.models import ConvergenceFlow, Escalation, GateCheck, ReviewRequest, ReviewSeen, Round
+from runs.clock import now
 from runs.models import Outbox, Run, TransitionLog
 from tests.db.convergence.stage import COPILOT, REPO, claimed, waiting
 
@@ -139,6 +143,26 @@ def test_an_empty_review_spares_a_round(stage, fields, edges):
     stage.settle()
     assert stage.edges[-2:] == edges
     assert Run.objects.count() == (1 if edges[-1] == "gate_passed" else 2)
+
+
+def test_what_was_read_before_the_own_resolutions_left_is_not_judged(stage):
+    """A thread that was resolved after the reading looks open in it; the next reading tells."""
+    pull = stage.pull_on_forge()
+    stage.review(pull, threads=[{"path": "app.py", "line": 1, "text": "Why?"}])
+    stage.submit(pull, auto_merge=False)
+    stage.settle()
+    [thread] = pull.threads
+    stage.agent({"status": "converged", "threads": [{"id": thread.node_id, "resolve": True}]})
+    stage.step()
+    row = stage.flow
+    assert row.state == "converge_gate"
+    read_from, client, pulls = now(), forge_client(), pulls_loaded([row])
+    outcomes = rows_read(client, [row], pulls)
+    stage.effects()
+    look_at(client, row, pulls[row.pull_id], outcomes[row.pk], read_from=read_from)
+    assert stage.edges[-1] == "claimed_converged"
+    stage.settle()
+    assert stage.edges[-1] == "gate_passed"
 
 
 def test_an_empty_review_is_a_round_where_the_policy_says_so(stage, policy_file):
