@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,13 @@ from django.conf import settings
 from convergence.forge.client import ForgeClient
 from convergence.forge.config import ForgeConfig
 from convergence.forge.facts import PullRef
-from convergence.forge.singles import viewer
+from convergence.forge.governor.pace import Pace
+from convergence.forge.governor.purposes import Purpose
 from convergence.reviewers.registry import build_reviewers
+from convergence.services.credentials import credential_checked
+from convergence.services.forge_answers import SharedShelf
+from convergence.services.forge_budgets import SharedBook
+from convergence.services.teams import team_members, teams_of
 from convergence.trust import People
 from runs.clock import now
 from runs.contract.errors import FactoryError
@@ -23,17 +27,16 @@ from runs.policy import policy
 if TYPE_CHECKING:
     from convergence.models import PullRequest
 
-_log = logging.getLogger(__name__)
 _lock = threading.Lock()
 _clients: dict[tuple[object, ...], ForgeClient] = {}
 _logins: dict[tuple[str, str], str] = {}
 
 
-def forge_client() -> ForgeClient:
-    """The one client of this process for the present settings."""
+def forge_client(purpose: Purpose = Purpose.WRITE) -> ForgeClient:
+    """The one client of this process for the present settings, speaking for this purpose."""
     config = settings.FACTORY
-    largest = policy().forge.max_batch
-    key = (config.github_api_url, config.github_graphql_url, config.github_server_url, config.forge_tokens, largest)
+    rules = policy().forge
+    key = (config.github_api_url, config.github_graphql_url, config.github_server_url, config.forge_tokens, rules)
     with _lock:
         if key not in _clients:
             stated = {"GITHUB_TOKEN": config.forge_tokens[0]} if config.forge_tokens else None
@@ -44,32 +47,38 @@ def forge_client() -> ForgeClient:
                     server_url=config.github_server_url,
                     tokens=TokenSource(config.github_server_url, stated),
                     version=VERSION,
-                    max_batch=largest,
+                    max_batch=rules.max_batch,
+                    max_in_flight=rules.max_in_flight,
+                    reserve=rules.reserve_percent / 100,
+                    pace=Pace(per_minute=rules.writes_per_minute, per_hour=rules.writes_per_hour),
                 ),
                 now=now,
+                book=SharedBook(),
+                shelf=SharedShelf(),
             )
-        return _clients[key]
+        return _clients[key].serving(purpose)
 
 
 def own_login(client: ForgeClient) -> str:
-    """The login behind the token, asked once for each credential; blank while it is not known."""
+    """The login behind the token, asked once a day for each credential; blank while it is not known."""
     try:
         key = (client.config.api_url, client.credential_id())
         if key not in _logins:
-            _logins[key] = viewer(client).login
+            login = credential_checked(client).login
+            if not login:
+                return ""
+            _logins[key] = login
         return _logins[key]
-    except FactoryError as error:
-        _log.info("the own login is not known: %s", error.message)
-        return ""
+    except FactoryError:
+        return ""  # no token at all, which doctor and console tell
 
 
 def people_of(repository: str, *, own: str = "") -> People:
     """Whose words count in ``owner/repo`` under the policy in force."""
     current = policy()
+    entries = current.reviewers_for(repository)
     return People(
-        reviewers=build_reviewers(
-            [{"name": each.name, "adapter": each.adapter} for each in current.reviewers_for(repository)]
-        ),
+        reviewers=build_reviewers(entries, team_members(teams_of(entries))),
         associations=frozenset(current.trust.associations),
         authors=frozenset(login.lower() for login in current.trust.authors),
         blocked=frozenset(login.lower() for login in current.trust.blocked),

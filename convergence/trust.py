@@ -45,6 +45,8 @@ class People:
         login = author.login.lower()
         if self.own and login == self.own.lower():
             return Standing.OWN
+        if author.typename == "Bot" and login not in self.authors:
+            return Standing.OTHER  # what a bot means that nobody configured is not guessed, whatever it may do here
         if login in self.blocked:
             return Standing.OTHER
         if association in self.associations or login in self.authors:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Q
@@ -13,8 +13,11 @@ from convergence.models import PullRequest, Repository
 from runs.clock import now as clock_now
 from runs.flows.registry import flow_types
 from runs.intake.deliveries import Woken
+from runs.models import WebhookDelivery
 from runs.nudge import nudge
 
+ONE_PASS = timedelta(seconds=1)  # how often rows are looked for
+LOOKED_BACK = 20  # deliveries
 FOLDED = timedelta(seconds=2)  # deliveries this soon after a look are folded into one look at the end
 MOST_WOKEN = 500
 HEADS = "refs/heads/"
@@ -38,11 +41,24 @@ def github_wake(kind: str, payload: Payload) -> Woken:
     subjects = [pull.subject for pull in pulls]
     if not subjects and not Repository.objects.filter(forge_id=repository).exists():
         return Woken(ignored="repo_not_tracked")
-    return Woken(count=subjects_wake(subjects))
+    return Woken(count=subjects_wake(subjects, at_once=not _in_a_burst()))
 
 
-def subjects_wake(subjects: list[str]) -> int:
-    """The first look comes at once; a row that was looked at a moment ago is looked at once more when that is over."""
+def _in_a_burst() -> bool:
+    """Whether another delivery woke something a moment ago: then the pass that comes anyway takes all in one batch."""
+    since = clock_now() - ONE_PASS
+    return any(woken and at > since for woken, at in _newest())
+
+
+def _newest() -> Iterable[tuple[int, datetime]]:
+    return WebhookDelivery.objects.order_by("-id").values_list("woken", "at")[:LOOKED_BACK]
+
+
+def subjects_wake(subjects: list[str], *, at_once: bool = True) -> int:
+    """The first look comes at once; a row that was looked at a moment ago is looked at once more when that is over.
+
+    Without ``at_once`` the looks are due all the same, and wait for the next pass, which shares their requests.
+    """
     if not subjects:
         return 0
     now = clock_now()
@@ -52,7 +68,7 @@ def subjects_wake(subjects: list[str]) -> int:
         recent = Q(last_look_at__gt=now - FOLDED)
         woken += rows.filter(recent, due_at__gt=now + FOLDED).update(due_at=now + FOLDED)
         woken += rows.filter(due_at__gt=now).exclude(recent).update(due_at=now)
-    if woken:
+    if woken and at_once:
         nudge("flows")
     return woken
 

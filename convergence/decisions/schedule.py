@@ -12,6 +12,8 @@ from convergence.flow import ConvergenceState as S
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from runs.contract.errors import Transient
+
 RELOOK = timedelta(seconds=15)  # for want of facts, twice, then the flow goes on without them
 RELOOK_MAX = 2
 EFFECT_RELOOK = timedelta(seconds=5)  # while the product's own replies are under way
@@ -22,6 +24,8 @@ MISSING_TIMES = 3
 MISSING_FOR = timedelta(minutes=10)
 POLL_SPREAD = 0.1
 HUSK_SPREAD = 0.2
+AFTER_LIMIT = timedelta(seconds=30)
+LONGEST_FORGE_PAUSE = timedelta(minutes=5)
 HUMAN_POLLS = 5  # a question is looked at every fifth poll
 PENDING_OUTCOME = ""
 FAILED_OUTCOME = "failed"
@@ -36,6 +40,14 @@ def poll_pause(state: str, poll_seconds: int) -> timedelta:
     """How long until the next look at a row that waits in this state."""
     polls = HUMAN_POLLS if state == S.AWAIT_ANSWER else 1
     return spread(timedelta(seconds=poll_seconds * polls), POLL_SPREAD)
+
+
+def forge_pause(error: Transient) -> timedelta:
+    """How long a row waits after the forge could not be asked; after a limit the rows come back spread over 30 s."""
+    pause = timedelta(seconds=error.retry_after)
+    if error.details.get("limited"):
+        return pause + AFTER_LIMIT * random.random()  # noqa: S311  # spreading load is no secret
+    return min(pause, LONGEST_FORGE_PAUSE)
 
 
 def husk_pause(retries_before: int) -> timedelta:

@@ -37,13 +37,18 @@ class BatchSizes:
             known.size = max(SMALLEST, tried // 2)
             return known.size
 
-    def succeeded(self, credential: str) -> None:
-        """Count a good request; the tenth in a row lets the size grow."""
+    def succeeded(self, credential: str) -> int | None:
+        """Count a good request; return the new size when the tenth in a row let it grow."""
         with self._lock:
             known = self._of(credential)
             known.good += 1
-            if known.good >= GROWS_AFTER:
-                known.size, known.good = min(self._most, known.size + GROWS_BY), 0
+            if known.good < GROWS_AFTER:
+                return None
+            known.good = 0
+            if known.size == self._most:
+                return None
+            known.size = min(self._most, known.size + GROWS_BY)
+            return known.size
 
     def _of(self, credential: str) -> _Size:
         return self._sizes.setdefault(credential, _Size(size=self._most))

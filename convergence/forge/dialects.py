@@ -13,7 +13,7 @@ BELIEVED = timedelta(days=1)  # a server is rarely upgraded, and an upgrade may 
 
 def dialect_of(client: ForgeClient) -> Dialect:
     """Return the server's dialect; a server that refuses introspection is taken to serve the published schema."""
-    known, now = client.dialect, client.now()
+    known, now = client.learnt.dialect, client.now()
     if known is not None and now - known[1] < BELIEVED:
         return known[0]
     try:
@@ -22,7 +22,7 @@ def dialect_of(client: ForgeClient) -> Dialect:
         if error.code != "forge_query_rejected":
             raise
         found = Dialect()
-    client.dialect = (found, now)
+    client.learnt.dialect = (found, now)
     return found
 
 

@@ -74,12 +74,18 @@ class _Reader:
                     halving=len(chunk) > 1,
                 )
             except FactoryError as error:
-                if shares and too_much(error) and sizes.halve(credential, len(chunk)) is not None:
-                    continue
+                if len(chunk) > 1 and too_much(error):
+                    smaller = sizes.halve(credential, len(chunk))
+                    if smaller is not None:
+                        self.client.governor.batch_sized(credential, smaller)
+                        continue
+                    self.client.gave_up()
                 results.update(dict.fromkeys(waiting, error))
                 return results
             if shares:
-                sizes.succeeded(credential)
+                grown = sizes.succeeded(credential)
+                if grown:
+                    self.client.governor.batch_sized(credential, grown)
             waiting = waiting[len(chunk) :]
             for number, ref in enumerate(chunk):
                 results[ref] = self._outcome(answer, f"p{number}", observed_at)

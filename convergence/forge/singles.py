@@ -1,11 +1,13 @@
 """Single reads beside the profiles: one function each, a typed result, and the page rule of lists."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from urllib.parse import quote, urlencode
 
 from convergence.forge.client import ForgeClient
 from convergence.forge.documents.profiles import VIEWER
 from convergence.forge.facts import Listing
+from convergence.forge.kept import kept_read
 from convergence.forge.paging import rest_list
 from runs.contract.errors import Transient
 
@@ -73,10 +75,11 @@ class PullFile:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Whom the token belongs to, and its scopes where GitHub names them (classic tokens only)."""
+    """Whom the token belongs to, its scopes where GitHub names them (classic tokens only), and when it ends."""
 
     login: str
     scopes: tuple[str, ...] | None
+    expires_at: datetime | None = None
 
 
 def compare(client: ForgeClient, owner: str, name: str, base: str, head: str) -> Comparison:
@@ -133,8 +136,8 @@ def merged_pulls_of(client: ForgeClient, owner: str, name: str, branch: str) -> 
 
 
 def repository(client: ForgeClient, owner: str, name: str) -> RepositoryFacts:
-    """Return the repository that GitHub answers for this name now."""
-    body = client.rest("GET", f"repos/{owner}/{name}").body
+    """Return the repository that GitHub answers for this name now, at most a minute old."""
+    body = kept_read(client, f"repos/{owner}/{name}")
     return RepositoryFacts(
         forge_id=body["id"],
         name_with_owner=body["full_name"],
@@ -171,4 +174,16 @@ def viewer(client: ForgeClient) -> Viewer:
         raise Transient("forge_unread", "GitHub did not say whom the token belongs to")
     scopes = answer.headers.get("X-OAuth-Scopes")
     named = None if scopes is None else tuple(scope.strip() for scope in scopes.split(",") if scope.strip())
-    return Viewer(login=answer.data["viewer"]["login"], scopes=named)
+    expires_at = _expiry(answer.headers.get("GitHub-Authentication-Token-Expiration", ""))
+    return Viewer(login=answer.data["viewer"]["login"], scopes=named, expires_at=expires_at)
+
+
+def _expiry(text: str) -> datetime | None:
+    """Read ``2026-03-01 10:00:00 UTC`` or ``… +0100``; anything else says nothing."""
+    for form in ("%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S UTC"):
+        try:
+            read = datetime.strptime(text.strip(), form)  # noqa: DTZ007 - the second form is UTC by its own word
+        except ValueError:
+            continue
+        return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
+    return None

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from convergence.decisions.schedule import EFFECT_RELOOK, RELOOK, RELOOK_MAX, poll_pause
+from convergence.decisions.schedule import EFFECT_RELOOK, RELOOK, RELOOK_MAX, forge_pause, poll_pause
 from convergence.flow import CONVERGENCE_MACHINE
 from convergence.flow import ConvergenceState as S
+from convergence.forge.governor.purposes import Purpose
 from convergence.forge_access import forge_client
 from convergence.looks.facts import judge
 from convergence.looks.nudges import nudge_add, nudges_due
@@ -38,13 +39,12 @@ if TYPE_CHECKING:
     from runs.models.flow_row import FlowRow
 
 TIMER_EDGES = frozenset({"agent_sla_passed", "review_stalled"})
-LONGEST_FORGE_PAUSE = timedelta(minutes=5)
 
 
 def convergence_look(rows: Sequence[FlowRow]) -> None:
     """Read the rows' facts in shared requests and advance each; never raises for a single row."""
     flows = [row for row in rows if isinstance(row, ConvergenceFlow)]
-    client = forge_client()
+    client = forge_client(Purpose.POLL)
     pulls = pulls_loaded(flows)
     read_from = clock_now()
     outcomes = rows_read(client, flows, pulls)
@@ -133,7 +133,7 @@ def _pause(scene: Scene, judged: Judged) -> timedelta:
     if row.state in {S.CAPTURE_HEAD, S.CHECK_PROGRESS} and row.relooks < RELOOK_MAX:
         pause = RELOOK
     else:
-        pause = poll_pause(row.state, settings.FACTORY.poll_seconds)
+        pause = poll_pause(row.state, settings.FACTORY.poll_seconds) * scene.client.poll_factor()
     if isinstance(scene.error, Transient):
-        pause = max(pause, min(timedelta(seconds=scene.error.retry_after), LONGEST_FORGE_PAUSE))
+        pause = max(pause, forge_pause(scene.error))
     return pause

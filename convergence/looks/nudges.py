@@ -40,6 +40,8 @@ def nudges_due(scene: Scene) -> tuple[str, ...]:
         for reviewer in scene.people.reviewers:
             if reviewer.name not in able or reviewer.pending(snapshot) is Pending.YES:
                 continue
+            if reviewer.request(snapshot, 1) is None:
+                continue  # it reviews by itself
             if nudge_due(asked.get(reviewer.name, ()), head=scene.head, now=scene.now, window=window):
                 names.append(reviewer.name)
     for review in asked_before(scene.reviews, scene.head):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from convergence.flow import ConvergenceState as S
 from convergence.forge.facts import Profile, PullFacts, PullState
+from convergence.forge.governor.purposes import Purpose
 from convergence.forge.reading import read_pulls
 from convergence.forge_access import pull_ref
 from convergence.guards import PullSeen
@@ -29,6 +30,8 @@ PROFILES: Mapping[str, Profile] = {
     S.CONVERGE_GATE: Profile.BACKLOG,
     S.AWAIT_ANSWER: Profile.ALIVE,
 }
+# What a request for a row of the state is for; any other state's is a mere poll.
+PURPOSES: Mapping[str, Purpose] = {S.CAPTURE_HEAD: Purpose.ROUND, S.CONVERGE_GATE: Purpose.GATE}
 SEEN = {PullState.OPEN: PullSeen.OPEN, PullState.MERGED: PullSeen.MERGED, PullState.CLOSED: PullSeen.CLOSED}
 Outcome = PullFacts | FactoryError
 
@@ -44,9 +47,10 @@ def rows_read(
 ) -> dict[int, Outcome]:
     """Facts or an error for each row, by its key; rows of one profile share requests."""
     outcomes: dict[int, Outcome] = {}
-    for profile in dict.fromkeys(PROFILES[row.state] for row in rows):
-        refs = {row.pk: pull_ref(pulls[row.pull_id]) for row in rows if PROFILES[row.state] is profile}
-        found = read_pulls(client, profile, list(refs.values()))
+    kinds = {row.pk: (PROFILES[row.state], PURPOSES.get(row.state, Purpose.POLL)) for row in rows}
+    for profile, purpose in dict.fromkeys(kinds.values()):
+        refs = {row.pk: pull_ref(pulls[row.pull_id]) for row in rows if kinds[row.pk] == (profile, purpose)}
+        found = read_pulls(client.serving(purpose), profile, list(refs.values()))
         outcomes |= {key: found[ref] for key, ref in refs.items()}
     return outcomes
 

@@ -14,11 +14,13 @@ from convergence.looks.reading import may_matter, seen_of
 from convergence.models import RoundTurn
 from convergence.services.identity import pull_gone, pull_missing, pull_seen, snapshot_kept
 from convergence.services.reviews import known_reviews, reviews_seen, threads_open
+from convergence.services.teams import teams_of, teams_refreshed
 from convergence.texts import Place
 from convergence.trust import People
 from runs.clock import now as clock_now
 from runs.contract.errors import FactoryError, NotFound
 from runs.models import Attempt, Run
+from runs.policy import policy
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -127,8 +129,20 @@ def turn_of(row: ConvergenceFlow) -> RoundTurn | None:
     )
 
 
+def _teams_known(scene: Scene) -> bool:
+    """Whether it is known who speaks for the teams among the reviewers; half a reading decides nothing."""
+    try:
+        teams_refreshed(scene.client, teams_of(policy().reviewers_for(scene.pull.repository.full_name)))
+    except FactoryError as error:
+        scene.facts, scene.error = None, error
+        return False
+    return True
+
+
 def _reviews(scene: Scene) -> None:
     """Bring reviews and threads into the scene; a short reading that shows something new is followed by a long one."""
+    if not _teams_known(scene):
+        return
     scene.people = people_of(scene.pull.repository.full_name, own=own_login(scene.client))
     generation = scene.row.generation
     scene.reviews = known_reviews(scene.pull, generation)
@@ -138,6 +152,9 @@ def _reviews(scene: Scene) -> None:
     if facts.profile is Profile.WATCH:
         scene.watch = facts
         if not may_matter(facts, scene.reviews, scene.people):
+            recorded = {review.forge_id for review in scene.reviews}
+            if facts.reviews and any(str(review.id) not in recorded for review in facts.reviews.items):
+                reviews_seen(scene.pull, facts, scene.people, scene.now)  # strangers', which pages show
             return
         scene.read_from = clock_now()
         try:

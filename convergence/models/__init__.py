@@ -2,6 +2,7 @@
 
 from convergence.models.escalation import Escalation, EscalationState
 from convergence.models.flow import ConvergenceFlow
+from convergence.models.forge import ForgeBudget, ForgeCache, ForgeCredential, ForgeTeam
 from convergence.models.pull_request import PullRequest, PullRequestGeneration
 from convergence.models.repository import Repository, RepositoryAlias
 from convergence.models.reviews import HeadSeen, ReviewerStatus, ReviewRequest, ReviewSeen
@@ -12,7 +13,11 @@ __all__ = [
     "ConvergenceFlow",
     "Escalation",
     "EscalationState",
+    "ForgeBudget",
+    "ForgeCache",
+    "ForgeCredential",
     "ForgeSnapshot",
+    "ForgeTeam",
     "GateCheck",
     "HeadSeen",
     "PullRequest",

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from convergence.forge.facts import PullFacts, Review
 from convergence.reviewers.advisories import suppressed_advisories
+from convergence.reviewers.asking import BY_LOGIN, REST, asked_by, pending_in
 from convergence.reviewers.contract import COUNTING_STATES, Advisories, Pending, RequestWrite, ReviewerKind
 
 BOT_LOGIN = "copilot-pull-request-reviewer[bot]"
@@ -41,23 +42,12 @@ class Copilot:
         """Ask by REST first; the second way is the mutation by login, where the host serves it."""
         if attempt not in (1, 2):
             return None
-        ways = ["rest", "by_login"] if attempt == 1 else ["by_login"]
-        owner, _, name = pull.repository.name_with_owner.partition("/")
-        target = {"owner": owner, "name": name, "number": pull.number, "node_id": pull.node_id}
-        return RequestWrite(
-            operation="request_review",
-            arguments={"pull": target, "login": BOT_LOGIN, "spellings": list(SPELLINGS), "ways": ways},
-        )
+        ways = [REST, BY_LOGIN] if attempt == 1 else [BY_LOGIN]
+        return asked_by(pull, BOT_LOGIN, spellings=SPELLINGS, ways=ways)
 
     def pending(self, snapshot: PullFacts) -> Pending:
         """Whether a review by Copilot is awaited."""
-        requests = snapshot.review_requests
-        if requests is None:
-            return Pending.UNKNOWN
-        if any(self.matches(request.login, request.typename) for request in requests.items):
-            return Pending.YES
-        hidden = any(request.login is None for request in requests.items)  # an older server names no bots
-        return Pending.NO if requests.complete and not hidden else Pending.UNKNOWN
+        return pending_in(snapshot, lambda request: self.matches(request.login, request.typename))
 
     def counts(self, review: Review) -> bool:
         """Whether the review speaks for a commit; a dismissed or pending one does not."""

@@ -1,35 +1,41 @@
-"""Which reviewer adapters exist; a policy that names another is refused by name."""
+"""Which reviewer adapters exist, and the reviewers of a policy list, built of what the policy has checked."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from __future__ import annotations
 
-from convergence.reviewers.contract import Reviewer
+from typing import TYPE_CHECKING
+
 from convergence.reviewers.copilot import Copilot
-from runs.contract.errors import Invalid
+from convergence.reviewers.plain import Bot, Person, Team
+from runs.policy.reviewers import BotEntry, CopilotEntry, PersonEntry, TeamEntry
 
-ADAPTERS: dict[str, Callable[[str], Reviewer]] = {"copilot": Copilot}
-DEFAULT: tuple[Mapping[str, Any], ...] = ({"name": "copilot", "adapter": "copilot"},)
-ENTRY_KEYS = frozenset({"name", "adapter"})
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
 
-
-def build_reviewers(entries: Iterable[Mapping[str, Any]] = DEFAULT, *, key: str = "reviewers") -> tuple[Reviewer, ...]:
-    """Return the reviewers of a policy list; ``Invalid`` ``invalid_field`` names the wrong key below ``key``."""
-    built: dict[str, Reviewer] = {}
-    for place, entry in enumerate(entries):
-        where = f"{key}[{place}]"
-        name, adapter = entry.get("name"), entry.get("adapter")
-        unknown = sorted(set(entry) - ENTRY_KEYS)
-        if unknown:
-            raise _wrong(f"{where}.{unknown[0]}", "no such key")
-        if not isinstance(name, str) or not name.strip():
-            raise _wrong(f"{where}.name", "a name is needed")
-        if name in built:
-            raise _wrong(f"{where}.name", f"{name!r} stands there twice")
-        if adapter not in ADAPTERS:
-            raise _wrong(f"{where}.adapter", f"there is no adapter {adapter!r}; choose {', '.join(sorted(ADAPTERS))}")
-        built[name] = ADAPTERS[adapter](name)
-    return tuple(built.values())
+    from convergence.reviewers.contract import Reviewer
+    from runs.policy.reviewers import ReviewerEntry
 
 
-def _wrong(field: str, why: str) -> Invalid:
-    return Invalid("invalid_field", f"{field}: {why}", details={"field": field})
+def build_reviewers(
+    entries: Iterable[ReviewerEntry], members: Mapping[str, Collection[str]] | None = None
+) -> tuple[Reviewer, ...]:
+    """Return the adapters of the entries; ``members`` are the logins of each ``organisation/team``, as read last."""
+    known = {team.lower(): logins for team, logins in (members or {}).items()}
+    return tuple(_built(entry, known) for entry in entries)
+
+
+def _built(entry: ReviewerEntry, members: Mapping[str, Collection[str]]) -> Reviewer:
+    match entry:
+        case CopilotEntry():
+            return Copilot(entry.name)
+        case BotEntry():
+            ask = entry.request
+            return Bot(
+                entry.name,
+                logins=entry.logins,
+                login=(ask.login if ask else None) or "",
+                comment=(ask.comment if ask else None) or "",
+            )
+        case PersonEntry():
+            return Person(entry.name, login=entry.login)
+        case TeamEntry():
+            return Team(entry.name, team=entry.team, members=members.get(entry.team.lower(), ()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import Q
+
 from convergence.backlog import open_threads, thread_ids
 from convergence.decisions.reviews import KnownReview, OpenThread, review_assignment
 from convergence.models import HeadSeen, ReviewSeen, RoundTurn
@@ -20,11 +22,12 @@ if TYPE_CHECKING:
     from convergence.trust import People
 
 FORCE_PUSHED = "HeadRefForcePushedEvent"
-RECORDED = frozenset({Standing.REVIEWER, Standing.TRUSTED})
+HEEDED = frozenset({Standing.REVIEWER, Standing.TRUSTED})
+OWN, NOT_A_REVIEWER = "own", "not_a_reviewer"  # shown and counted, and nothing is concluded from them
 
 
 def reviews_seen(pull: PullRequest, facts: PullFacts, people: People, now: datetime) -> None:
-    """Record each review by a reviewer or a trusted person at its first sight; later only its state may change.
+    """Record each review at its first sight; later only its state may change. A stranger's counts for no commit.
 
     A review that was dismissed meanwhile counts for no head from then on; nothing ever moves it to another one.
     """
@@ -32,15 +35,23 @@ def reviews_seen(pull: PullRequest, facts: PullFacts, people: People, now: datet
         return
     rows = {row.forge_id: row for row in ReviewSeen.objects.filter(pull=pull)}
     for review in facts.reviews.items:
-        if review.submitted_at is None or people.standing(review.author, review.association) not in RECORDED:
+        if review.submitted_at is None:
             continue
         row = rows.get(str(review.id))
-        if row is None:
-            counts = _assigned(pull, review, facts)
+        standing = people.standing(review.author, review.association)
+        known = standing in HEEDED
+        if row is None or (known and row.void_reason == NOT_A_REVIEWER):
+            nobodys = OWN if standing is Standing.OWN else NOT_A_REVIEWER
+            counts = _assigned(pull, review, facts) if known else {"counts_for": "", "void_reason": nobodys}
             told = {"submitted_at": review.submitted_at, "first_seen_at": now, **_about(review, people), **counts}
-            ReviewSeen.objects.get_or_create(pull=pull, forge_id=str(review.id), defaults=told)
+            if row is None:
+                ReviewSeen.objects.get_or_create(pull=pull, forge_id=str(review.id), defaults=told)
+            else:
+                ReviewSeen.objects.filter(pk=row.pk, void_reason=NOT_A_REVIEWER).update(**told)
         elif row.state != review.state:
-            void = {} if review.state in COUNTING_STATES else {"counts_for": "", "void_reason": review.state.lower()}
+            void: dict[str, str] = {}
+            if review.state not in COUNTING_STATES:
+                void = {"counts_for": "", "void_reason": review.state.lower()}
             ReviewSeen.objects.filter(pk=row.pk).update(state=review.state, **void)
 
 
@@ -72,7 +83,7 @@ def _about(review: Review, people: People) -> dict[str, Any]:
 
 
 def known_reviews(pull: PullRequest, generation: int) -> tuple[KnownReview, ...]:
-    """Every recorded review, the oldest first; consumed means by a round of this generation."""
+    """The recorded reviews of reviewers and trusted people, oldest first; consumed: by a round of this generation."""
     return tuple(
         KnownReview(
             forge_id=row.forge_id,
@@ -87,7 +98,9 @@ def known_reviews(pull: PullRequest, generation: int) -> tuple[KnownReview, ...]
             empty=row.empty,
             void_reason=row.void_reason,
         )
-        for row in ReviewSeen.objects.filter(pull=pull).order_by("submitted_at", "id")
+        for row in ReviewSeen.objects.filter(Q(configured=True) | Q(trusted=True), pull=pull).order_by(
+            "submitted_at", "id"
+        )
     )
 
 

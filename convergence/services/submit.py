@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from convergence.flow import FINAL_PULL_STATES
 from convergence.forge.facts import Profile, PullState
+from convergence.forge.governor.purposes import Purpose
 from convergence.forge.reading import read_pull
 from convergence.forge.references import lookup, resolve_reference
 from convergence.forge_access import forge_client
@@ -72,7 +73,7 @@ def pull_submit(
         )
     if max_rounds is not None and (isinstance(max_rounds, bool) or not isinstance(max_rounds, int)):
         raise Invalid("invalid_field", "maxRounds: it should be a whole number.", details={"field": "maxRounds"})
-    client = client or forge_client()
+    client = (client or forge_client()).serving(Purpose.PERSON)
     facts = _read(client, resolve_reference(reference, client.config.server_url))
     if facts.state is not PullState.OPEN:
         raise Invalid(

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from convergence.forge.facts import Profile
+from convergence.forge.governor.purposes import Purpose
 from convergence.forge.reading import read_pull
 from convergence.forge.writes.perform import perform
 from convergence.forge_access import forge_client, pull_ref, pull_target
@@ -46,7 +47,7 @@ def merge_effect(call: EffectCall) -> Mapping[str, Any]:
     row = _row(call)
     if row is None:
         return DROPPED
-    client = forge_client()
+    client = forge_client(Purpose.MERGE)
     attempt = attempt_on_wire(row)
     if attempt is not None:
         return _send(client, call, row, attempt, None, earlier=True)

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import IntegrityError
 
 from convergence.forge.facts import Profile
+from convergence.forge.governor.purposes import Purpose
 from convergence.forge.reading import read_pulls
 from convergence.forge_access import forge_client, pull_ref
 from merging.decisions.timing import next_look
@@ -44,7 +45,7 @@ def merge_look(rows: Sequence[FlowRow]) -> None:
     """Read the rows' facts in shared requests and advance each; never raises for a single row."""
     flows = _loaded(rows)
     reading = [row for row in flows if not _effect_at_work(row)]
-    outcomes = _read(forge_client(), reading) if reading else {}
+    outcomes = _read(forge_client(Purpose.POLL), reading) if reading else {}
     looks_each(flows, lambda row: _look_at(row, outcomes[row.pk]) if row.pk in outcomes else _left_to_effect(row))
 
 
@@ -87,7 +88,7 @@ def _profile(row: MergeFlow) -> Profile:
 
 def _look_at(row: MergeFlow, outcome: PullFacts | FactoryError) -> None:
     """One row: gather, decide, then take the edge or set the next look. Raises ``Refused`` if it was moved."""
-    scene = scene_of(forge_client(), row, row.pull, outcome, clock_now())
+    scene = scene_of(forge_client(Purpose.MERGE), row, row.pull, outcome, clock_now())
     facts = facts_of(scene)
     edge = MERGE_MACHINE.advance(row.state, "look", facts)
     if edge is not None:
@@ -131,7 +132,8 @@ def _stay(scene: Scene, facts: Facts, *, held: str) -> None:
 
 def _due_at(scene: Scene, facts: Facts, reason: str, looks: int) -> datetime:
     row, now = scene.row, scene.now
-    seconds = settings.FACTORY.poll_seconds * (1 + _random.uniform(-POLL_SPREAD, POLL_SPREAD))
+    poll = settings.FACTORY.poll_seconds * scene.client.poll_factor()
+    seconds = poll * (1 + _random.uniform(-POLL_SPREAD, POLL_SPREAD))
     due = next_look(
         state=row.state,
         reason=reason,

@@ -87,7 +87,11 @@ def _deliver(row: Outbox) -> None:
     try:
         observed = _consumers[row.topic](delivery) or {}
     except Transient as error:
-        _again(row, f"{error.code}: {error.message}", timedelta(seconds=error.retry_after))
+        text, pause = f"{error.code}: {error.message}", timedelta(seconds=error.retry_after)
+        if error.details.get("limited"):
+            _later(row, text, pause)
+        else:
+            _again(row, text, pause)
     except FactoryError as error:
         _dead(row, f"{error.code}: {error.message}")
     except Exception as error:  # noqa: BLE001  # one bad row never stops the rest
@@ -106,6 +110,13 @@ def _again(row: Outbox, text: str, at_least: timedelta) -> None:
         return
     pause = max(min(timedelta(seconds=2**row.tries), LONGEST_PAUSE), at_least)
     _claimed(row).update(available_at=clock_now() + pause, claimed_until=None, last_error=text[:500])
+
+
+def _later(row: Outbox, text: str, pause: timedelta) -> None:
+    """Push out a row whose act a limit kept from leaving: that was no try, so it neither counts nor repeats."""
+    _claimed(row).update(
+        available_at=clock_now() + pause, claimed_until=None, last_error=text[:500], tries=F("tries") - 1
+    )
 
 
 def _dead(row: Outbox, text: str) -> None:

@@ -9,13 +9,14 @@ from pydantic import Field
 from runs.policy.forms import Block
 from runs.policy.machines import Price, Web, WeightClass
 from runs.policy.merging import Merging
-from runs.policy.reviewing import Convergence, Forge, Git, Reviewer, Trust
+from runs.policy.reviewers import ReviewerEntry, ReviewerList  # noqa: TC001 -- pydantic reads the annotations
+from runs.policy.reviewing import Convergence, Forge, Git, Trust
 
 
 class RepositoryPolicy(Block):
     """What differs in one repository; being listed makes it tracked."""
 
-    reviewers: tuple[Reviewer, ...] | None = None
+    reviewers: ReviewerList | None = None
     merging: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -23,7 +24,7 @@ class Policy(Block):
     """The whole policy in force."""
 
     web: Web = Web()
-    reviewers: tuple[Reviewer, ...] = ()
+    reviewers: ReviewerList = ()
     trust: Trust = Trust()
     convergence: Convergence = Convergence()
     git: Git = Git()
@@ -34,7 +35,7 @@ class Policy(Block):
     weight_classes: dict[str, WeightClass] = Field(default_factory=dict)
     repositories: dict[str, RepositoryPolicy] = Field(default_factory=dict)
 
-    def reviewers_for(self, repository: str) -> tuple[Reviewer, ...]:
+    def reviewers_for(self, repository: str) -> tuple[ReviewerEntry, ...]:
         """The reviewers of ``owner/repo``, the general ones unless it has its own."""
         own = self._own(repository)
         return self.reviewers if own is None or own.reviewers is None else own.reviewers

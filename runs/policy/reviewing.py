@@ -1,4 +1,4 @@
-"""Reviewers, trust, convergence and the forge."""
+"""Trust, convergence, commits and the forge."""
 
 from __future__ import annotations
 
@@ -7,13 +7,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from runs.policy.forms import Block
-
-
-class Reviewer(Block):
-    """One reviewer that a pull request is driven against."""
-
-    name: Annotated[str, Field(min_length=1, max_length=100)]
-    adapter: Literal["copilot"]
 
 
 class Trust(Block):
@@ -42,6 +35,10 @@ class Git(Block):
 
 
 class Forge(Block):
-    """How the forge is read."""
+    """How the forge is read and written."""
 
     max_batch: Annotated[int, Field(ge=6, le=100)] = 50
+    max_in_flight: Annotated[int, Field(ge=1, le=20)] = 4
+    reserve_percent: Annotated[int, Field(ge=5, le=50)] = 20
+    writes_per_minute: Annotated[int, Field(ge=1, le=80)] = 60
+    writes_per_hour: Annotated[int, Field(ge=1, le=500)] = 400

@@ -1,103 +1,20 @@
-"""When may a credential be used again: blocks that GitHub set, shared by all threads of this process.
-
-A block covers one resource (``core``, ``graphql``) or all (``*``). While it lasts nothing is sent. After it one
-request goes first; the others go when that one was answered.
-"""
+"""What an answer of GitHub says about limits: until when nothing may be sent, and what is left of a budget."""
 
 import random
-import threading
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 
+from convergence.forge.governor.account import Told
 from convergence.forge.wire.transport import Exchange
-from runs.contract.errors import FactoryError, Permanent, Transient
 
-ALL = "*"
-SECONDARY_FIRST = timedelta(seconds=60)  # GitHub's advice where it names no time
-SECONDARY_MOST = timedelta(minutes=15)
-UNAUTHORISED_PROBE = timedelta(minutes=5)  # one request each five minutes asks whether the token works again
-PROBE_WAIT_SECONDS = 1.0  # how long the others wait for the first request after a block
+UNTIMED = timedelta(seconds=60)  # GitHub's advice where it names no time
 
 _random = random.SystemRandom()
 
 
-@dataclass(slots=True)
-class _Block:
-    until: datetime
-    error: FactoryError
-    probing: bool = False
-
-
-class LimitBook:
-    """Blocks by (credential, resource). Safe for threads; never sleeps."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._blocks: dict[tuple[str, str], _Block] = {}
-        self._secondary: dict[str, timedelta] = {}
-
-    def admit(self, credential: str, resource: str, now: datetime) -> None:
-        """Return if a request may be sent now, as the probe where a block has just ended; else raise its error."""
-        with self._lock:
-            for key in ((credential, ALL), (credential, resource)):
-                block = self._blocks.get(key)
-                if block is None:
-                    continue
-                if now < block.until:
-                    raise _as_of(block, (block.until - now).total_seconds())
-                if block.probing:
-                    raise _as_of(block, PROBE_WAIT_SECONDS)
-            for key in ((credential, ALL), (credential, resource)):
-                if key in self._blocks:
-                    self._blocks[key].probing = True
-
-    def answered(self, credential: str, resource: str, *, good: bool) -> None:
-        """End the probe: a good answer lifts the block, any other lets the next request be the probe."""
-        with self._lock:
-            for key in ((credential, ALL), (credential, resource)):
-                block = self._blocks.get(key)
-                if block is None or not block.probing:
-                    continue
-                if good:
-                    del self._blocks[key]
-                    self._secondary.pop(credential, None)
-                else:
-                    block.probing = False
-
-    def block(self, credential: str, resource: str, until: datetime, error: FactoryError) -> None:
-        """Send nothing before ``until``; raises nothing itself. A longer block stays."""
-        with self._lock:
-            known = self._blocks.get((credential, resource))
-            if known is None or known.until < until:
-                self._blocks[(credential, resource)] = _Block(until=until, error=error)
-            else:
-                known.probing = False
-
-    def next_secondary(self, credential: str) -> timedelta:
-        """Return the next length of a block that GitHub did not time: 60 s, doubling to 15 min."""
-        with self._lock:
-            known = self._secondary.get(credential)
-            length = SECONDARY_FIRST if known is None else min(known * 2, SECONDARY_MOST)
-            self._secondary[credential] = length
-            return length
-
-
-def _as_of(block: _Block, seconds: float) -> FactoryError:
-    error = block.error
-    if isinstance(error, Transient):
-        details = {**error.details, "blocked_until": block.until.isoformat()}
-        return Transient(error.code, error.message, retry_after=seconds, details=details)
-    return type(error)(error.code, error.message, details=error.details)
-
-
-def unauthorised(message: str) -> Permanent:
-    """The error of a token that GitHub does not accept."""
-    return Permanent("forge_unauthorised", f"GitHub does not accept the token: {message}")
-
-
 def limit_until(
-    exchange: Exchange, message: str, now: datetime, book: LimitBook, credential: str
+    exchange: Exchange, message: str, now: datetime, next_secondary: Callable[[], timedelta]
 ) -> tuple[datetime, bool] | None:
     """Return (end of the block, whether it covers every resource) if a 403 or 429 is a limit, else ``None``."""
     status, headers = exchange.status, exchange.headers
@@ -112,10 +29,20 @@ def limit_until(
             return after_reset(reset), False
     words = message.lower()
     if "secondary rate limit" in words or "abuse detection" in words:
-        return now + book.next_secondary(credential), True
+        return now + next_secondary(), True
     if status == HTTPStatus.TOO_MANY_REQUESTS or "rate limit exceeded" in words:
-        return now + SECONDARY_FIRST, False
+        return now + UNTIMED, False
     return None
+
+
+def told_by(exchange: Exchange) -> Told | None:
+    """Return what the headers say is left; ``None`` on a server that counts nothing."""
+    limit, remaining, reset = (
+        _seconds(exchange.headers.get(f"X-RateLimit-{name}")) for name in ("Limit", "Remaining", "Reset")
+    )
+    if not limit or remaining is None or reset is None:
+        return None
+    return Told(limit=int(limit), remaining=int(remaining), reset_at=datetime.fromtimestamp(reset, UTC))
 
 
 def after_reset(reset: float) -> datetime:

@@ -26,7 +26,7 @@ MOST_REDIRECTS = 3
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MOVED = frozenset({301, 307, 308})  # how renamed repositories answer; a write is sent again there as it was
 CHUNK_BYTES = 64 * 1024
-POOL_SIZE = 8  # at most this many requests of one process are in flight
+POOL_SIZE = 20  # the most requests that a policy lets one process have in flight
 
 
 class BearerAuth(AuthBase):

@@ -13,7 +13,7 @@ from convergence.forge.wire.answers import alias_error
 from convergence.forge.writes.contract import Observed, Target, text
 from runs.contract.errors import Invalid, Transient
 
-REST, BY_LOGIN = "rest", "by_login"
+REST, BY_LOGIN, TEAM = "rest", "by_login", "team"
 LOOKS_EACH_WAY = 2  # GitHub accepts some spellings and does nothing: seen nowhere twice, the next way is tried
 
 
@@ -34,7 +34,7 @@ class RequestReview:
         """Return the write of stored arguments."""
         login = text(arguments, "login")
         ways = tuple(arguments.get("ways") or (REST,))
-        if not set(ways) <= {REST, BY_LOGIN}:
+        if not set(ways) <= {REST, BY_LOGIN, TEAM}:
             raise Invalid("invalid_effect", f"unknown ways to request a review: {ways}", details={"field": "ways"})
         spellings = frozenset(str(word).lower() for word in arguments.get("spellings") or ()) | {login.lower()}
         return cls(target=Target.from_json(arguments.get("pull")), login=login, spellings=spellings, ways=ways)
@@ -66,11 +66,15 @@ class RequestReview:
         if way == BY_LOGIN and not dialect_of(client).request_by_login:
             return Observed("ignored", {"reason": "no_other_way"})
         try:
-            if way == REST:
+            if way in (REST, TEAM):
                 path = f"{self.target.pull_path}/requested_reviewers"
-                client.rest("POST", path, json={"reviewers": [self.login]})
+                slug = self.login.rpartition("/")[2]
+                named = {"team_reviewers": [slug]} if way == TEAM else {"reviewers": [self.login]}
+                client.rest("POST", path, json=named)
             else:
-                answer = client.mutate(REQUEST_BY_LOGIN, {"pull": self.target.node_id, "logins": [self.login]})
+                answer = client.mutate(
+                    REQUEST_BY_LOGIN, {"pull": self.target.node_id, "logins": [self.login]}, creates=True
+                )
                 if answer.errors:
                     raise alias_error(answer.errors[0])
         except Invalid as error:

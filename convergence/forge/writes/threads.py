@@ -69,7 +69,7 @@ class Reply:
 
     def send(self, client: ForgeClient, memory: dict[str, Any]) -> Observed | None:  # noqa: ARG002
         """Post it; a thread that is gone drops it."""
-        answer = client.mutate(REPLY, {"thread": self.thread_id, "body": marked(self.body, self.key)})
+        answer = client.mutate(REPLY, {"thread": self.thread_id, "body": marked(self.body, self.key)}, creates=True)
         return _refusal(answer, self.thread_id)
 
     def unseen(self, looks: int, memory: dict[str, Any]) -> Observed | None:  # noqa: ARG002

@@ -5,8 +5,9 @@ from datetime import timedelta
 
 from django.db.models import DateTimeField, F
 
+from convergence.forge.governor.account import WRITES
 from convergence.looks.look import convergence_look
-from convergence.models import ConvergenceFlow, PullRequest, ReviewerStatus, ReviewRequest, RoundTurn
+from convergence.models import ConvergenceFlow, ForgeBudget, PullRequest, ReviewerStatus, ReviewRequest, RoundTurn
 from convergence.services.submit import pull_submit
 from fixtures.simulator import Simulator
 from runs.clock import now
@@ -68,16 +69,23 @@ class Stage:
 
     def step(self):
         """Exactly one look at every active flow, where a pass would go on with what it moved."""
+        self.forge_may_be_asked()
         convergence_look(list(ConvergenceFlow.objects.filter(due_at__isnull=False)))
 
     def look(self, limit=200):
         """Make every active flow due and look once."""
+        self.forge_may_be_asked()
         ConvergenceFlow.objects.filter(due_at__isnull=False).update(due_at=now())
         return flows_pass(limit)
 
+    def forge_may_be_asked(self):
+        """The pause is over that an unanswered request began."""
+        ForgeBudget.objects.filter(retry_at__isnull=False).update(retry_at=now())
+
     def effects(self):
         """Deliver what the outbox holds, also what waits for its read-back."""
-        for _ in range(10):
+        for _ in range(60):
+            ForgeBudget.objects.filter(resource=WRITES).update(stamps=[])  # a second passed since the last one
             Outbox.objects.filter(done_at__isnull=True, dead_at__isnull=True).update(
                 available_at=now(), claimed_until=None
             )
@@ -97,7 +105,17 @@ class Stage:
     def passes(self, **span):
         """Let time pass for the product and for the simulated GitHub."""
         by = timedelta(**span)
-        for model in (ConvergenceFlow, PullRequest, ReviewRequest, ReviewerStatus, Run, Attempt, Outbox, HumanTask):
+        for model in (
+            ConvergenceFlow,
+            ForgeBudget,
+            PullRequest,
+            ReviewRequest,
+            ReviewerStatus,
+            Run,
+            Attempt,
+            Outbox,
+            HumanTask,
+        ):
             names = [f.name for f in model._meta.fields if isinstance(f, DateTimeField)]
             model.objects.update(**{name: F(name) - by for name in names})
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from convergence.forge.client import ForgeClient
 from convergence.forge.config import ForgeConfig, TimeLimits
+from convergence.forge.governor.pace import Pace
 from runs.contract.tokens import TokenSource
 
 TOKEN = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
@@ -155,7 +156,7 @@ def client_of(
             tokens=tokens or TokenSource(stub.url, {"GITHUB_TOKEN": TOKEN}),
             version="1.2.3",
             limits=limits or TimeLimits(),
-            **config,
+            **{"pace": Pace(apart=0.0), **config},
         ),
         now=(clock or Clock()).now,
         guard=lambda: None,

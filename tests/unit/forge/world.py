@@ -11,6 +11,7 @@ import requests
 from convergence.forge.client import ForgeClient
 from convergence.forge.config import ForgeConfig, TimeLimits
 from convergence.forge.facts import Profile, PullFacts, PullRef
+from convergence.forge.governor.pace import Pace
 from convergence.forge.reading import read_pull
 from convergence.forge.writes.contract import Observed
 from convergence.forge.writes.perform import perform
@@ -48,6 +49,7 @@ class World:
                 tokens=TokenSource(self.sim.server_url, {"GITHUB_TOKEN": self.sim.token}),
                 version="1.2.3",
                 limits=limits or TimeLimits(),
+                pace=Pace(apart=0.0),
             ),
             now=lambda: datetime.now(UTC),
             guard=lambda: None,

@@ -1,7 +1,6 @@
 """Copilot under all its names, and what it hides in the body of a review."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
@@ -17,8 +16,6 @@ from convergence.forge.facts import (
 )
 from convergence.reviewers.contract import Advisory, Pending
 from convergence.reviewers.copilot import Copilot
-from convergence.reviewers.registry import build_reviewers
-from runs.contract.errors import Invalid
 
 NOW = datetime(2026, 3, 1, 10, 0, tzinfo=UTC)
 COPILOT = Copilot()
@@ -195,18 +192,3 @@ def test_nested_details_do_not_end_the_block():
 )
 def test_a_review_is_empty_only_if_its_body_says_so_in_known_words(found, empty):
     assert COPILOT.empty(found) is empty
-
-
-def test_a_policy_builds_its_reviewers_and_an_unknown_adapter_is_refused_by_name():
-    assert [reviewer.name for reviewer in build_reviewers()] == ["copilot"]
-    assert build_reviewers([]) == ()
-    wrong: list[tuple[list[dict[str, Any]], str]] = [
-        ([{"name": "leads", "adapter": "team"}], "reviewers[0].adapter"),
-        ([{"name": "copilot", "adapter": "copilot", "logins": []}], "reviewers[0].logins"),
-        ([{"name": " ", "adapter": "copilot"}], "reviewers[0].name"),
-        ([{"name": "a", "adapter": "copilot"}, {"name": "a", "adapter": "copilot"}], "reviewers[1].name"),
-    ]
-    for entries, field in wrong:
-        with pytest.raises(Invalid) as raised:
-            build_reviewers(entries)
-        assert (raised.value.code, raised.value.details["field"]) == ("invalid_field", field)
