@@ -2,6 +2,8 @@
 
 from django.apps import AppConfig
 
+PRUNE_SECONDS = 3600.0
+JOURNAL_SECONDS = 60.0  # between two slices of the check that goes through every journal once a day
 HOLDS_SECONDS = 15.0  # a missed clearing of a hold costs this and no more
 
 
@@ -20,9 +22,15 @@ class RunsConfig(AppConfig):
         from runs.periodic import register_pass
         from runs.queue.attempts.reaper import reaper_pass
         from runs.queue.holds import holds_pass
+        from runs.queue.journal_check import journal_check_pass
+        from runs.retention.kernel import register_kernel_rules
+        from runs.retention.prune import prune_pass
 
+        register_kernel_rules()
         register_consumer(EFFECT_TOPIC, effect_deliver)
         register_pass("outbox", seconds=1.0, body=outbox_pass)
         register_pass("flows", seconds=1.0, body=flows_pass)
         register_pass("reaper", seconds=settings.FACTORY.reaper_seconds, body=reaper_pass)
         register_pass("holds", seconds=HOLDS_SECONDS, body=holds_pass)
+        register_pass("prune", seconds=PRUNE_SECONDS, body=prune_pass)
+        register_pass("journal_check", seconds=JOURNAL_SECONDS, body=journal_check_pass)

@@ -97,6 +97,16 @@ def joined_transaction() -> Iterator[None]:
             yield
 
 
+def turn_taken(name: str) -> None:
+    """Wait, inside a transaction of PostgreSQL, until no other one holds the turn of this name; it ends with it.
+
+    SQLite has one writer at a time anyway.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"factory:{name}"])
+
+
 def _begin(stack: ExitStack) -> None:
     for left in reversed(range(BEGIN_TRIES)):
         try:

@@ -15,6 +15,7 @@ from factory_site.api.auth import SessionCaller, TokenCaller
 from factory_site.api.border import StrictParser
 from factory_site.api.errors import UNAUTHENTICATED, error_answer, register_handlers
 from factory_site.api.fleet.agents import router as agents
+from factory_site.api.fleet.artifacts import listing as artifact_lists
 from factory_site.api.fleet.artifacts import router as artifacts
 from factory_site.api.fleet.doctor import router as doctor
 from factory_site.api.fleet.worker import router as worker
@@ -61,6 +62,7 @@ api.add_router("/api/v1/workers", workers, tags=["workers"])
 api.add_router("/api/v1/workers", worker, tags=["workers"])
 api.add_router("/api/v1/agents", agents, tags=["agents"])
 api.add_router("/api/v1/doctor", doctor, tags=["status"])
+api.add_router("/api/v1/artifacts", artifact_lists, tags=["artifacts"])
 api.add_router("/artifacts", artifacts, tags=["artifacts"])
 
 

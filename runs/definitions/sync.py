@@ -13,12 +13,13 @@ from runs.contract.canonical import bytes_hash
 from runs.contract.errors import Invalid
 from runs.definitions.load import Catalogue, Loaded, catalogue_load
 from runs.models import Definition, Document, DocumentKind, Prompt, PromptSource, PromptVersion
-from runs.transactions import write_transaction
+from runs.transactions import turn_taken, write_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+DEFINITIONS_TURN = "definitions"  # of whoever stores or removes documents
 SHIPPED = Path(__file__).resolve().parents[2] / "fixtures"
 
 
@@ -57,6 +58,7 @@ def definitions_sync(*, actor: str, folders: Iterable[tuple[str, Path]] | None =
         _compare(found, changes)
         return changes
     with write_transaction():
+        turn_taken(DEFINITIONS_TURN)
         _compare(found, changes)
         if changes.lines:
             _apply(found, actor, now())

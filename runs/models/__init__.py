@@ -1,15 +1,17 @@
 """The tables of the kernel, one subject a file."""
 
 from runs.models.api_token import ApiToken
-from runs.models.artifact import Artifact, ArtifactGrant, ResultArtifact
+from runs.models.artifact import Artifact, ArtifactGrant, ResultArtifact, RunInput
 from runs.models.attempt import Attempt, AttemptOutcome, AttemptPhase
 from runs.models.delivery import WebhookDelivery
 from runs.models.document import Definition, Document, DocumentKind, Prompt, PromptSource, PromptVersion
 from runs.models.human_task import HumanTask
 from runs.models.journal import JournalKind, JournalRow
+from runs.models.journal_check import JournalCheck
 from runs.models.outbox import Outbox
 from runs.models.periodic import PeriodicTask
 from runs.models.placement import PlacementClass
+from runs.models.removed_run import RemovedRun
 from runs.models.result import Receipt, Result
 from runs.models.run import FailureCause, Hold, Run, RunSpec
 from runs.models.trace import TraceRow
@@ -31,6 +33,7 @@ __all__ = [
     "FailureCause",
     "Hold",
     "HumanTask",
+    "JournalCheck",
     "JournalKind",
     "JournalRow",
     "Outbox",
@@ -40,10 +43,12 @@ __all__ = [
     "PromptSource",
     "PromptVersion",
     "Receipt",
+    "RemovedRun",
     "Result",
     "ResultArtifact",
     "Role",
     "Run",
+    "RunInput",
     "RunSpec",
     "Spend",
     "SpendScope",

@@ -9,6 +9,7 @@ from pydantic import Field
 from runs.policy.forms import Block
 from runs.policy.machines import Price, Web, WeightClass
 from runs.policy.merging import Merging
+from runs.policy.retention import Retention
 from runs.policy.reviewers import ReviewerEntry, ReviewerList  # noqa: TC001 -- pydantic reads the annotations
 from runs.policy.reviewing import Convergence, Forge, Git, Trust
 
@@ -30,6 +31,7 @@ class Policy(Block):
     git: Git = Git()
     forge: Forge = Forge()
     merging: Merging = Merging()
+    retention: Retention = Retention()
     models: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
     prices: dict[str, Price] = Field(default_factory=dict)
     weight_classes: dict[str, WeightClass] = Field(default_factory=dict)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from runs.contract.canonical import document_hash
@@ -12,8 +14,13 @@ from runs.models import JournalKind, JournalRow, Receipt, Run, RunSpec
 from runs.queue.journal import hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
+
+    from django.db.models import QuerySet
+
+BATCH = 100  # runs that are read together
+LOOKS = 5  # at a run with a fault, which may have moved while it was read
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,41 +35,96 @@ class JournalFault:
         return f"{self.run_id} {self.seq} {self.kind}"
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Everything that is kept of one run and has to agree."""
+
+    run: Run
+    rows: Sequence[JournalRow]
+    spec: RunSpec | None
+    receipt: Receipt | None
+
+
 def journal_faults(*, run_id: str = "", since: datetime | None = None) -> Iterator[JournalFault]:
-    """Every fault of the journals of one run, of the runs made since an instant, or of all. Reads only."""
-    runs = Run.objects.order_by("pk")
+    """Every fault of the journals of one run, of the runs made since an instant, or of all. Reads only.
+
+    Safe while runs move: a run with a fault is read again until it stood still between two readings of its row.
+    """
+    runs = Run.objects.all()
     if run_id:
         runs = runs.filter(run_id=run_id)
     if since is not None:
         runs = runs.filter(created_at__gte=since)
-    for run in runs.iterator(chunk_size=200):
-        yield from _faults_of(run)
+    for batch in _batches(runs):
+        yield from faults_of(batch)
 
 
-def _faults_of(run: Run) -> Iterator[JournalFault]:
+def faults_of(runs: Sequence[Run]) -> list[JournalFault]:
+    """Every fault of these runs; four queries, and some more for each run with a fault."""
+    found: list[JournalFault] = []
+    for kept in _kept(runs):
+        if any(_faults(kept)):
+            found += _steady_faults(kept.run.pk)
+    return found
+
+
+def _batches(runs: QuerySet[Run]) -> Iterator[list[Run]]:
+    rows = iter(runs.order_by("pk").iterator(chunk_size=BATCH))
+    while batch := list(islice(rows, BATCH)):
+        yield batch
+
+
+def _kept(runs: Sequence[Run]) -> Iterator[Kept]:
+    rows: dict[int, list[JournalRow]] = defaultdict(list)
+    for row in JournalRow.objects.filter(run__in=runs).order_by("run", "seq"):
+        rows[row.run_id].append(row)
+    specs = {spec.pk: spec for spec in RunSpec.objects.filter(run__in=runs)}
+    receipts = {receipt.run_id: receipt for receipt in Receipt.objects.filter(run__in=runs)}
+    for run in runs:
+        yield Kept(run, rows[run.pk], specs.get(run.pk), receipts.get(run.pk))
+
+
+def _steady_faults(key: int) -> list[JournalFault]:
+    """The faults of a run as it was between two equal readings of its row; none if it is gone."""
+    found: list[JournalFault] = []
+    for _ in range(LOOKS):
+        run = Run.objects.filter(pk=key).first()
+        if run is None:
+            return []
+        found = [fault for kept in _kept([run]) for fault in _faults(kept)]
+        unmoved = Run.objects.filter(pk=key, journal_seq=run.journal_seq, journal_head=run.journal_head)
+        if not found or unmoved.exists():
+            return found
+    return found
+
+
+def _faults(kept: Kept) -> Iterator[JournalFault]:
+    run = kept.run
     state, previous, seq = "", run.spec_hash, 0
     last_detail: dict[str, object] = {}
-    for row in JournalRow.objects.filter(run=run).order_by("seq").iterator(chunk_size=200):
+    for row in kept.rows:
         seq += 1
         if row.seq != seq:
             yield JournalFault(run.run_id, seq, "gap")
             seq = row.seq
         if row.prev_hash != previous:
             yield JournalFault(run.run_id, row.seq, "broken_chain")
-        if _is_altered(row, run.run_id):
+        altered = _is_altered(row, run.run_id)
+        if altered:
             yield JournalFault(run.run_id, row.seq, "altered")
         if row.kind == JournalKind.TRANSITION:
             if not _is_edge(row, state):
                 yield JournalFault(run.run_id, row.seq, "no_such_edge")
             state = row.to_state
-            last_detail = {} if _is_altered(row, run.run_id) else row.detail
+            last_detail = {} if altered else row.detail
         previous = row.record_hash
     if (run.journal_seq, run.journal_head) != (seq, previous):
         yield JournalFault(run.run_id, seq, "head_differs")
     if run.state != state:
         yield JournalFault(run.run_id, seq, "state_differs")
-    yield from _specification_faults(run)
-    yield from _receipt_faults(run, last_detail.get("receiptHash"))
+    if kept.spec is None or document_hash(kept.spec.document) != run.spec_hash:
+        yield JournalFault(run.run_id, 0, "spec_differs")
+    yield from _receipt_faults(kept, last_detail.get("receiptHash"))
 
 
 def _is_altered(row: JournalRow, run_id: str) -> bool:
@@ -81,20 +143,14 @@ def _is_edge(row: JournalRow, state: str) -> bool:
     return fits and row.from_state == state and row.to_state == edge.target
 
 
-def _specification_faults(run: Run) -> Iterator[JournalFault]:
-    spec = RunSpec.objects.filter(run=run).first()
-    if spec is None or document_hash(spec.document) != run.spec_hash:
-        yield JournalFault(run.run_id, 0, "spec_differs")
-
-
-def _receipt_faults(run: Run, bound: object) -> Iterator[JournalFault]:
-    receipt = Receipt.objects.filter(run=run).first()
+def _receipt_faults(kept: Kept, bound: object) -> Iterator[JournalFault]:
+    run_id, receipt = kept.run.run_id, kept.receipt
     if receipt is None:
         if bound is not None:
-            yield JournalFault(run.run_id, 0, "receipt_missing")
+            yield JournalFault(run_id, 0, "receipt_missing")
         return
     document = receipt.document
     if not receipt_verifies(document) or document["receiptHash"] != receipt.receipt_hash:
-        yield JournalFault(run.run_id, 0, "receipt_altered")
+        yield JournalFault(run_id, 0, "receipt_altered")
     if receipt.receipt_hash != bound:
-        yield JournalFault(run.run_id, 0, "receipt_not_bound")
+        yield JournalFault(run_id, 0, "receipt_not_bound")

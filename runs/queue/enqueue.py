@@ -14,7 +14,7 @@ from runs.contract.instants import format_instant
 from runs.contract.schemas import schema_violation
 from runs.contract.spec import LARGEST_INPUT, LARGEST_SPEC, check_spec, spec_value
 from runs.definitions.stored import definition_document, schema_document
-from runs.models import Artifact, Definition, Run, RunSpec
+from runs.models import Artifact, Definition, RemovedRun, Run, RunInput, RunSpec
 from runs.policy import policy
 from runs.queue.journal import Step, run_move
 from runs.queue.notices import work_appeared
@@ -49,6 +49,7 @@ def run_enqueue(*, spec: Mapping[str, Any], actor: str, subject_label: str = "")
         existing = Run.objects.filter(idempotency_key=spec.get("idempotencyKey", "")).first()
         if existing is not None:
             return _existing(existing, content_hash)
+        _check_never_used(spec)
         at = now()
         document = {**spec, "runId": run_id(at), "createdAt": format_instant(at)}
         definition = _checked(document)
@@ -56,6 +57,8 @@ def run_enqueue(*, spec: Mapping[str, Any], actor: str, subject_label: str = "")
         reason = "flow_step" if spec["origin"]["kind"] == "flow" else "operator_start"
         run_move(run, "enqueue", Step(actor, reason, at))
         RunSpec.objects.create(run=run, canonical=canonical_bytes(document).decode())
+        if inputs := _inputs(document):
+            RunInput.objects.bulk_create(RunInput(run=run, artifact_id=sha256) for sha256 in sorted(inputs))
         work_appeared()
     return Enqueued(run, created=True)
 
@@ -68,6 +71,19 @@ def _existing(run: Run, content_hash: str) -> Enqueued:
             details={"runId": run.run_id},
         )
     return Enqueued(run, created=False)
+
+
+def _check_never_used(spec: Mapping[str, Any]) -> None:
+    """A key is unique for ever, also once retention removed its run; a flow's keys hold a log row and never return."""
+    if spec.get("origin", {}).get("kind") == "flow":
+        return
+    removed = RemovedRun.objects.filter(idempotency_key=spec.get("idempotencyKey", "")).first()
+    if removed is not None:
+        raise Refused(
+            "idempotency_conflict",
+            f"{removed.run_id} had this idempotency key and was removed by retention; choose another key",
+            details={"runId": removed.run_id},
+        )
 
 
 def _checked(spec: Mapping[str, Any]) -> Definition:
@@ -111,11 +127,23 @@ def _check_input(spec: Mapping[str, Any], definition: Mapping[str, Any]) -> None
 
 
 def _check_artifacts(spec: Mapping[str, Any]) -> None:
-    wanted = {bare_hex(entry["sha256"]) for entry in spec["workspace"].get("inputs", ())}
-    stored = Artifact.objects.filter(sha256__in=wanted, quarantined_at__isnull=True).values_list("sha256", flat=True)
-    missing = sorted(wanted - set(stored))
+    """Every declared input is stored; its row stays locked, so that its removal sees the run that refers to it."""
+    wanted = _inputs(spec)
+    if not wanted:
+        return
+    stored = (
+        Artifact.objects.select_for_update()
+        .order_by("pk")
+        .filter(sha256__in=wanted, quarantined_at__isnull=True, leaving_at__isnull=True)
+    )
+    missing = sorted(wanted - set(stored.values_list("sha256", flat=True)))
     if missing:
         raise Invalid("artifact_missing", f"no artifact {missing[0]} is stored", details={"sha256": missing})
+
+
+def _inputs(spec: Mapping[str, Any]) -> set[str]:
+    """The objects that the workspace declares, by their bare hashes."""
+    return {bare_hex(entry["sha256"]) for entry in spec["workspace"].get("inputs", ())}
 
 
 def _invalid(field: str, message: str) -> Invalid:

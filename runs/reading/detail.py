@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from runs.contract.errors import NotFound
 from runs.contract.redactor import Redactor
-from runs.models import Attempt, JournalRow, Receipt, ResultArtifact, Run, RunSpec, TraceRow
+from runs.models import Attempt, JournalRow, Receipt, RemovedRun, ResultArtifact, Run, RunSpec, TraceRow
 from runs.reading.rows import MICRO, run_row
 
 if TYPE_CHECKING:
@@ -19,9 +19,13 @@ MOST_TRACE_ROWS = 200
 def run_find(run_id: str) -> Run:
     """The run of this id; raises ``NotFound`` unknown_run."""
     run = Run.objects.filter(run_id=run_id).first()
-    if run is None:
-        raise NotFound("unknown_run", f"There is no run {run_id}.")
-    return run
+    if run is not None:
+        return run
+    removed = RemovedRun.objects.filter(run_id=run_id).first()
+    if removed is not None:
+        sentence = f"{run_id} ended {removed.state} and was removed by retention on {removed.removed_at:%Y-%m-%d}."
+        raise NotFound("unknown_run", sentence)
+    raise NotFound("unknown_run", f"There is no run {run_id}.")
 
 
 def run_detail(run: Run) -> dict[str, Any]:

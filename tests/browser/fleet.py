@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from runs.artifacts import artifact_grant, object_stored
+from runs.artifacts.store import object_stored
+from runs.artifacts.uploads import artifact_grant
 from runs.clock import now as clock_now
 from runs.models import Artifact, Attempt, Run, TraceRow
 from runs.outbox.write import outbox_add

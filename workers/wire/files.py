@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.http import HttpResponse, StreamingHttpResponse
 
-from runs.artifacts import artifact_bytes
+from runs.artifacts.reading import artifact_bytes
 from runs.contract.errors import NotFound
 from runs.contract.numbers import whole_number
 from runs.models import Artifact, DocumentKind

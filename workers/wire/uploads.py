@@ -6,7 +6,7 @@ import base64
 import binascii
 from typing import TYPE_CHECKING
 
-from runs.artifacts import artifact_upload
+from runs.artifacts.uploads import artifact_upload
 from runs.contract.canonical import HASH_PREFIX
 from runs.contract.errors import Invalid
 from runs.contract.numbers import whole_number

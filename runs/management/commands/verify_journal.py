@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
+from argparse import ArgumentTypeError
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
+from runs.clock import now
 from runs.commands import ProductCommand
 from runs.models import Run
 from runs.queue.audit import journal_faults
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
+
+LONGEST_SPAN = 6  # characters
 
 
 class Command(ProductCommand):
@@ -22,9 +26,9 @@ class Command(ProductCommand):
     help = "Recompute the hashes of every journal and compare heads, states and receipts."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the run, or the day from which runs are looked at."""
+        """Take the run, or the instant from which runs are looked at."""
         parser.add_argument("--run", default="", metavar="ID", help="only this run")
-        parser.add_argument("--since", type=_day, metavar="D", help="only runs made since this day, as 2026-08-30")
+        parser.add_argument("--since", type=_since, metavar="D", help="only runs made since, as 2026-08-30 or 7d")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Say how much was looked at, or what is wrong."""
@@ -41,5 +45,14 @@ class Command(ProductCommand):
         self.stdout.write("every journal that was looked at verifies")
 
 
-def _day(text: str) -> datetime:
-    return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+def _since(text: str) -> datetime:
+    """A day, or a number of days or hours back from now."""
+    unit = {"d": "days", "h": "hours"}.get(text[-1:])
+    if unit and text[:-1].isdecimal() and len(text) <= LONGEST_SPAN:
+        return now() - timedelta(**{unit: int(text[:-1])})
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        raise ArgumentTypeError(
+            f"{text!r} is wrong: write a day as 2026-08-30, or a span back from now as 7d"
+        ) from None

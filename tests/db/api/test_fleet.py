@@ -2,7 +2,8 @@ import hashlib
 
 import pytest
 
-from runs.artifacts import _store, object_name
+from runs.artifacts.store import object_name
+from runs.artifacts.store import store as object_store
 from runs.models import Artifact, Document, ResultArtifact
 from tests.browser.fleet import fill_fleet, store
 from tests.db.api.conftest import error
@@ -66,7 +67,7 @@ def test_a_bundle_is_for_operators(viewer, operator, fleet):
 def test_an_object_that_was_damaged_on_disk_is_not_sent(viewer, fleet):
     """RU-S22: 404 `artifact_corrupt`, the doctor lists it, the object is in quarantine."""
     sha256 = store(fleet.failed.attempts.get(), b"whole")
-    with _store().open(object_name(sha256), "wb") as file:
+    with object_store().open(object_name(sha256), "wb") as file:
         file.write(b"other")
     assert error(viewer.get(f"/artifacts/{sha256}"), 404)["code"] == "artifact_corrupt"
     assert Artifact.objects.get(pk=sha256).quarantined_at is not None

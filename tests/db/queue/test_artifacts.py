@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from django.core.files.storage import storages
 
-from runs.artifacts import artifact_bytes, artifact_upload, object_name, object_stored
+from runs.artifacts.reading import artifact_bytes
+from runs.artifacts.store import object_name, object_stored
+from runs.artifacts.uploads import artifact_upload
 from runs.clock import now
 from runs.contract.canonical import bare_hex
 from runs.contract.errors import Invalid, NotFound, Refused

@@ -1,0 +1,1 @@
+"""Retention: which rows are over for how long, and their removal in small transactions."""
