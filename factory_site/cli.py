@@ -16,6 +16,7 @@ ON_A_READY_DATABASE = frozenset(
         "credentials",
         "doctor",
         "prs",
+        "prune",
         "runs",
         "status",
         "submit",

@@ -22,6 +22,7 @@ LISTED = {
         "tokens": "API tokens: issue, revoke, list",
         "sync_definitions": "load agent definitions, prompts and schemas now",
         "verify_journal": "recompute every hash chain",
+        "prune": "remove what the policy keeps no longer: --dry-run only says what",
     },
     "develop it": {
         "test": "run the test suite",

@@ -57,10 +57,9 @@ def artifact_quarantined(sha256: str) -> None:
 
 
 def needs_operator(sha256: str) -> bool:
-    """Whether only operators may read the object: a bundle, or what no accepted or failed result names."""
-    bindings = ResultArtifact.objects.filter(artifact=sha256)
-    grants = ArtifactGrant.objects.filter(artifact=sha256, kind=FOR_OPERATORS)
-    return bindings.filter(kind=FOR_OPERATORS).exists() or grants.exists() or not bindings.exists()
+    """Whether only operators may read the object: an attempt bound it, or only uploaded it, as a bundle."""
+    called = {"artifact": sha256, "kind": FOR_OPERATORS}
+    return ResultArtifact.objects.filter(**called).exists() or ArtifactGrant.objects.filter(**called).exists()
 
 
 def artifacts_of_run(run: Run) -> list[StoredArtifact]:

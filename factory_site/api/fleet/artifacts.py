@@ -59,11 +59,11 @@ def artifact_list(request: HttpRequest, filters: Query[OfRun]) -> HttpResponse:
 
 @router.get("/{sha256}", response=responses({200: bytes}, 403, 404))
 def artifact_show(request: HttpRequest, sha256: str) -> HttpResponseBase:
-    """The bytes as an attachment that no browser runs; a bundle, or what no result names, needs the role operator."""
+    """The bytes as an attachment that no browser runs; a bundle needs the role operator."""
     if not SHA256.fullmatch(sha256):
         raise NotFound("unknown_artifact", "An artifact is named by the 64 hex digits of its SHA-256.")
     if needs_operator(sha256):
-        needs(request, Role.OPERATOR, "Reading a bundle, or an object that no result names,")
+        needs(request, Role.OPERATOR, "Reading a bundle")
     pieces = artifact_bytes(sha256)
     artifact = Artifact.objects.get(sha256=sha256)
     named = (

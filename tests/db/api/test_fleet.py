@@ -64,6 +64,20 @@ def test_a_bundle_is_for_operators(viewer, operator, fleet):
     assert body_of(operator.get(f"/artifacts/{sha256}")) == b"a bundle"
 
 
+def test_the_objects_of_a_run_are_listed_with_what_names_them(viewer, fleet):
+    attempt = fleet.failed.attempts.get()
+    unnamed = store(attempt, b"only uploaded")
+    items = viewer.get(f"/api/v1/artifacts?run={fleet.failed.run_id}").json()["items"]
+    assert [(each["sha256"], each["name"], each["bound"]) for each in items] == [
+        (fleet.log_sha256, "console.log", True),
+        (unnamed, "", False),
+    ]
+    assert {(each["attempt"], each["damaged"]) for each in items} == {(1, False)}
+    assert items[1]["sizeBytes"] == len(b"only uploaded")
+    assert error(viewer.get("/api/v1/artifacts?run=run_0"), 404)["code"] == "unknown_run"
+    assert error(viewer.get("/api/v1/artifacts"), 400)["code"] == "invalid_field"
+
+
 def test_an_object_that_was_damaged_on_disk_is_not_sent(viewer, fleet):
     """RU-S22: 404 `artifact_corrupt`, the doctor lists it, the object is in quarantine."""
     sha256 = store(fleet.failed.attempts.get(), b"whole")
