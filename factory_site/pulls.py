@@ -18,7 +18,7 @@ def pull_document(pull: PullRequest) -> dict[str, Any]:
     merge = merge_detail(pull)
     document["transitions"] = [_transition(row) for row in document["transitions"]]
     document["counters"] = {**document["counters"], **merge.pop("counters")}
-    return {**document, **merge, "dependencies": []}
+    return {**document, **merge}
 
 
 def _transition(row: dict[str, Any]) -> dict[str, Any]:

@@ -5,20 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from convergence.forge.checks import check_rollup
-from merging.decisions.mergeability import required
+from merging.decisions.dependencies import CYCLE, Standing
+from merging.decisions.inputs import inputs_sentence
+from merging.decisions.mergeability import failing_checks
+from merging.models import Dependency
 from merging.texts import Case
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from convergence.forge.facts import PullFacts
     from convergence.models import PullRequest
+    from merging.decisions.protocol import Protocol
     from merging.models import MergeFlow
 
 LISTED_ATTEMPTS = 5
 
 
-def case_of(row: MergeFlow, pull: PullRequest, read: PullFacts | None, words: str = "") -> Case:
+def case_of(
+    row: MergeFlow,
+    pull: PullRequest,
+    read: PullFacts | None,
+    words: str = "",
+    *,
+    protocol: Protocol | None = None,
+    dependencies: Sequence[str] = (),
+) -> Case:
     """Return the case of a question that is asked now; ``words`` are the forge's, else those of the last attempt."""
-    failing = required(check_rollup(read.contexts).failing) if read is not None and read.contexts is not None else ()
+    known = read is not None and read.contexts is not None
+    failing = failing_checks(check_rollup(read.contexts), protocol) if read is not None and known else ()
     attempts = list(row.attempts.order_by("-id")[:LISTED_ATTEMPTS])
     said = words or next((attempt.message for attempt in attempts if attempt.message), "")
     return Case(
@@ -29,6 +44,7 @@ def case_of(row: MergeFlow, pull: PullRequest, read: PullFacts | None, words: st
         base_ref=read.base_ref if read else row.base_ref,
         verdict=row.verdict,
         verdict_reason=row.verdict_reason,
+        inputs=inputs_sentence(row.verdict_inputs),
         failing=tuple((check.name, check.url or "") for check in failing),
         attempts=tuple(
             f"{attempt.outcome or 'sent'}, {attempt.reason or 'not read back'}: "
@@ -36,9 +52,21 @@ def case_of(row: MergeFlow, pull: PullRequest, read: PullFacts | None, words: st
             for attempt in attempts
         ),
         counters=dict(counters_of(row).items()),
+        dependencies=dependencies,
         landed_sha=(read.merge_commit_sha if read else "") or "",
         words=said,
+        doc=protocol.doc if protocol else "",
     )
+
+
+def asked_dependencies(pull: PullRequest, reason: str) -> tuple[str, ...]:
+    """The dependencies that a question of this reason is about."""
+    rows = Dependency.objects.in_the_way().filter(pull=pull).order_by("id")
+    if reason == "dependency_closed":
+        return tuple(row.reference for row in rows if row.standing == Standing.DEAD)
+    if reason == "dependency_cycle":
+        return tuple(row.reference for row in rows if row.note == CYCLE)
+    return ()
 
 
 def counters_of(row: MergeFlow) -> dict[str, tuple[int, int]]:

@@ -26,6 +26,7 @@ P = PullState
 READY_STATES = (S.WAITING_MERGE, S.REPOLLING)
 BEFORE_MERGE = (S.WAITING_DEPS, *READY_STATES)
 RETURNABLE = (*BEFORE_MERGE, S.ESCALATED)
+DEPENDENCY_STATES = (*BEFORE_MERGE, S.ESCALATED)  # in which bodies are followed and dependencies read
 CANCELLABLE = (*BEFORE_MERGE, S.MERGING, S.ESCALATED)  # all that live but the proof of landing
 LOOK = ("poller", "timer")
 EFFECT = ("flow",)
@@ -53,8 +54,12 @@ MERGE_MACHINE = Machine(
         Edge("returned", RETURNABLE, S.RETURNED, "look", LOOK, (g.pull_open, g.needs_new_review, g.not_asking_about_returns, g.returns_left), effects=("resubmit",)),
         Edge("returned_too_often", RETURNABLE, S.ESCALATED, "look", LOOK, (g.pull_open, g.needs_new_review, g.not_asking_about_returns), "returned_too_often"),
         Edge("unreachable", BEFORE_MERGE, S.ESCALATED, "look", LOOK, (g.pull_unreachable,), "unreachable"),
-        # Ready to merge?
+        # What it waits for.
+        Edge("dependency_dead", (S.WAITING_DEPS,), S.ESCALATED, "look", LOOK, (g.pull_open, g.dependency_dead), "dependency_closed"),
+        Edge("dependency_cyclic", (S.WAITING_DEPS,), S.ESCALATED, "look", LOOK, (g.pull_open, g.dependency_cyclic), "dependency_cycle"),
         Edge("dependencies_clear", (S.WAITING_DEPS,), S.WAITING_MERGE, "look", LOOK, (g.dependencies_clear,)),
+        Edge("dependency_appeared", READY_STATES, S.WAITING_DEPS, "look", LOOK, (g.pull_open, g.dependency_waits)),
+        # Ready to merge?
         Edge("draft", READY_STATES, S.ESCALATED, "look", LOOK, (g.verdict_draft,), "draft"),
         Edge("checks_failing", READY_STATES, S.ESCALATED, "look", LOOK, (g.verdict_blocked,), "checks_failing"),
         Edge("conflict", READY_STATES, S.ESCALATED, "look", LOOK, (g.verdict_conflict,), "conflict"),
@@ -83,6 +88,7 @@ MERGE_MACHINE = Machine(
         # A person answered, or nobody needs to any more.
         Edge("answered_abandon", (S.ESCALATED,), S.ABANDONED, "look", LOOK, (g.answer_abandons,)),
         Edge("answered_look_again", (S.ESCALATED,), S.VERIFYING_LANDING, "look", LOOK, (g.answer_retries, g.asking_about_landing)),
+        Edge("answered_drop", (S.ESCALATED,), S.WAITING_DEPS, "look", LOOK, (g.answer_drops,)),
         Edge("answered", (S.ESCALATED,), S.WAITING_DEPS, "look", LOOK, (g.answer_retries,)),
         Edge("reason_gone", (S.ESCALATED,), S.WAITING_DEPS, "look", LOOK, (g.reason_gone,)),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from convergence.flow import CONVERGENCE_MACHINE
+from convergence.submissions import DependencyPart, register_dependencies
 from merging.effects.merge import merge_effect
 from merging.flow import MERGE_MACHINE
 from merging.looks.look import merge_look
@@ -12,6 +13,7 @@ from merging.models import MergeFlow
 from merging.services.cancel import merge_cancel
 from merging.services.move import MERGE_ESCALATION
 from merging.services.start import merge_start, merges_missing_start
+from merging.services.submitted import submitted_check, submitted_store
 from merging.waiting import merge_waiting_for
 from runs.flows.registry import FlowType, register_flow, register_successor
 from runs.humans.tasks import TaskKind, register_kind
@@ -43,5 +45,6 @@ def register() -> None:
         )
     )
     register_successor(CONVERGENCE_MACHINE.name, merge_start)
+    register_dependencies(DependencyPart(submitted_check, submitted_store))
     register_kind(TaskKind(MERGE_ESCALATION, "A merge needs a decision"))
     register_pass("merges", seconds=SWEEP_SECONDS, body=merges_missing_start)

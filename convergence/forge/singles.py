@@ -1,5 +1,7 @@
 """Single reads beside the profiles: one function each, a typed result, and the page rule of lists."""
 
+import base64
+import binascii
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote, urlencode
@@ -9,7 +11,7 @@ from convergence.forge.documents.profiles import VIEWER
 from convergence.forge.facts import Listing
 from convergence.forge.kept import kept_read
 from convergence.forge.paging import rest_list
-from runs.contract.errors import Transient
+from runs.contract.errors import NotFound, Transient
 
 MOST_FILE_PAGES = 30  # GitHub lists at most 3,000 files of a pull request
 
@@ -148,6 +150,29 @@ def repository(client: ForgeClient, owner: str, name: str) -> RepositoryFacts:
         allow_merge=body.get("allow_merge_commit"),
         allow_rebase=body.get("allow_rebase_merge"),
     )
+
+
+def file_text(client: ForgeClient, owner: str, name: str, path: str, commit: str) -> str | None:
+    """Return the text of a file at a commit; None where there is no such file. Bytes that are no text are replaced."""
+    try:
+        body = client.rest("GET", f"repos/{owner}/{name}/contents/{quote(path)}", params={"ref": commit}).body
+    except NotFound:
+        return None
+    if not isinstance(body, dict) or body.get("type") != "file":
+        return None
+    try:
+        return base64.b64decode(body.get("content") or "", validate=False).decode(errors="replace")
+    except (binascii.Error, ValueError) as error:
+        raise Transient("forge_unread", f"GitHub's copy of {path} cannot be decoded") from error
+
+
+def issue_exists(client: ForgeClient, owner: str, name: str, number: int) -> bool:
+    """Return whether the number is an issue and no pull request of this repository."""
+    try:
+        body = client.rest("GET", f"repos/{owner}/{name}/issues/{number}").body
+    except NotFound:
+        return False
+    return not body.get("pull_request")
 
 
 def pull_files(client: ForgeClient, owner: str, name: str, number: int) -> Listing[PullFile]:

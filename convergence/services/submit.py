@@ -14,6 +14,7 @@ from convergence.forge_access import forge_client
 from convergence.models import ConvergenceFlow, PullRequest, PullRequestGeneration
 from convergence.services.generations import Wanted, generation_start, rounds_clamped
 from convergence.services.identity import head_seen, pull_columns, repository_seen
+from convergence.submissions import dependency_part
 from runs.clock import now as clock_now
 from runs.contract.errors import FactoryError, Invalid, NotFound, Refused, Transient
 from runs.transactions import joined_transaction
@@ -64,13 +65,10 @@ def pull_submit(
     """Begin a generation of the pull request, or say that one is running.
 
     The forge is read before the one transaction, which locks the pull request's row; any number of calls at once make
-    one generation. Raises ``Invalid`` bad_reference, pull_request_closed or invalid_field, ``NotFound``
+    one generation. Raises ``Invalid`` bad_reference, pull_request_closed, invalid_field or
+    those of dependencies, ``NotFound``
     unknown_pull_request, ``Transient`` forge_unavailable; then nothing is stored.
     """
-    if depends_on:
-        raise Invalid(
-            "invalid_field", "dependsOn: dependencies come later; submit without it.", details={"field": "dependsOn"}
-        )
     if max_rounds is not None and (isinstance(max_rounds, bool) or not isinstance(max_rounds, int)):
         raise Invalid("invalid_field", "maxRounds: it should be a whole number.", details={"field": "maxRounds"})
     client = (client or forge_client()).serving(Purpose.PERSON)
@@ -89,7 +87,8 @@ def pull_submit(
                 "rename the branch, then submit it again.",
                 details={"prKey": facts.key, "branch": branch},
             )
-    given = {"maxRounds": max_rounds, "autoMerge": auto_merge}
+    first = dependency_part().check(client, facts, depends_on)
+    given = {"maxRounds": max_rounds, "autoMerge": auto_merge, "dependsOn": depends_on or None}
     wanted = Wanted(
         max_rounds=rounds_clamped(max_rounds),
         auto_merge=True if auto_merge is None else auto_merge,
@@ -97,7 +96,11 @@ def pull_submit(
         warnings=[READ_ONLY_HEAD] if facts.is_cross_repository and not facts.maintainer_can_modify else [],
     )
     with joined_transaction():
-        return _submit(facts, wanted, [name for name, value in given.items() if value is not None], clock_now())
+        now = clock_now()
+        submitted = _submit(facts, wanted, [name for name, value in given.items() if value is not None], now)
+        if not submitted.already_running:
+            dependency_part().store(submitted.pull, first, actor=actor, now=now)
+        return submitted
 
 
 def pull_resubmit(*, pull: PullRequest, actor: str, now: datetime) -> ConvergenceFlow:

@@ -44,12 +44,19 @@ class Counted(Wire):
 
 
 class FailingCheck(Wire):
-    """A required check that fails."""
+    """A check that fails and holds the head back."""
 
     name: str
     producer: str
     conclusion: str
-    url: str
+    url: str | None
+
+
+class DeclaredCheck(Wire):
+    """A check that the base demands, over every producer of its name: accepted, failing, running or missing."""
+
+    name: str
+    state: str
 
 
 class Mergeability(Wire):
@@ -60,7 +67,8 @@ class Mergeability(Wire):
     read_at: datetime | None
     head_sha: str
     failing_checks: list[FailingCheck]
-    declared_checks: list[str]
+    declared_checks: list[DeclaredCheck]
+    inputs: str | None
 
 
 class MergeAttempt(Wire):
@@ -77,6 +85,31 @@ class MergeAttempt(Wire):
     message: str | None
     sent_at: datetime | None
     at: datetime
+
+
+class Dependency(Wire):
+    """A pull request that is to merge first: clear, waiting or dead."""
+
+    key: str
+    source: str
+    state: str
+    note: str | None
+    added_by: str
+    added_at: datetime
+    read_at: datetime | None
+    dropped_by: str | None
+    dropped_at: datetime | None
+    drop_reason: str | None
+
+
+class Protocol(Wire):
+    """What the base branch declares about landing, as read last."""
+
+    source: str | None
+    valid: bool
+    error: str | None
+    warnings: list[str]
+    read_at: datetime
 
 
 class _Edge(Wire):
@@ -99,7 +132,8 @@ class _Driven(Wire):
     mergeability: Mergeability | None
     merge_attempts: list[MergeAttempt]
     landed_sha: str | None
-    dependencies: list[dict[str, Any]]
+    dependencies: list[Dependency]
+    merge_protocol: Protocol | None
 
 
 PullRow = wire_schema(PullRowShown)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-from merging.guards import Verdict
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -31,52 +29,3 @@ def changes_were_requested(reviews: Listing[Review] | None, converged_at: dateti
         review.state == "CHANGES_REQUESTED" and review.submitted_at is not None and review.submitted_at > converged_at
         for review in reviews.items
     )
-
-
-class Asked(Protocol):
-    """What was true when a question was asked: verdict, tip of the base, name of the base."""
-
-    @property
-    def asked_verdict(self) -> str:
-        """The verdict then."""
-
-    @property
-    def asked_base_sha(self) -> str:
-        """The tip of the base then."""
-
-    @property
-    def base_ref(self) -> str:
-        """The name of the base then."""
-
-
-READY_AGAIN = frozenset({"checks_failing", "conflict", "stalled"})
-SPENT = frozenset({"merge_retries_spent", "merge_refused"})
-
-
-def reason_is_gone(
-    reason: str,
-    *,
-    verdict: Verdict | None,
-    asked: Asked,
-    base: str | None,
-    base_ref: str,
-    draft: bool,
-    head_known: bool,
-) -> bool:
-    """Whether what an open question is about has gone away, on facts that were read.
-
-    A verdict that is not settled changes nothing: ``waiting`` may be GitHub still computing.
-    """
-    if reason in READY_AGAIN:
-        return verdict is Verdict.READY
-    if reason in SPENT:
-        settled = verdict not in {None, Verdict.WAITING}
-        moved = base is not None and base != asked.asked_base_sha and verdict is Verdict.READY
-        return (settled and verdict != asked.asked_verdict) or moved
-    if reason == "draft":
-        return verdict is not None and not draft
-    if reason == "dead_end_base":
-        return base_ref != asked.base_ref
-    if reason == "unreachable":
-        return head_known
-    return False

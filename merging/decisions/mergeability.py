@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from convergence.forge.checks import Check, Rollup, check_rollup
-from merging.guards import Verdict
+from merging.facts import Verdict
 
 if TYPE_CHECKING:
     from convergence.forge.facts import PullFacts
+    from merging.decisions.protocol import DeclaredCheck, Protocol
 
 MERGEABLE_WORDS = frozenset({"CLEAN", "HAS_HOOKS", "UNSTABLE", "BEHIND"})
 UNSETTLED_WORDS = frozenset({"", "UNKNOWN", "DRAFT"})
 REVIEW_MISSING = frozenset({"REVIEW_REQUIRED", "CHANGES_REQUESTED"})
 
 COMPUTING = "computing"
+UNCLASSIFIED = "unclassified"
+QUEUE = "queue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +45,14 @@ class Mergeability:
 
 
 def merge_facts(pull: PullFacts) -> MergeFacts:
-    """Return what the reading of a pull request says about its mergeability."""
+    """Return what the reading of a pull request says about its mergeability.
+
+    While the pull request still shows another head than its branch, checks and words are of the older one, and the
+    head counts as unknown.
+    """
+    settled = pull.head_sha is not None and pull.head_sha == pull.head_ref_oid
     return MergeFacts(
-        head=pull.head_sha,
+        head=pull.head_sha if settled else None,
         base=pull.base_sha,
         draft=pull.is_draft,
         in_queue=bool(pull.in_merge_queue),
@@ -54,18 +62,41 @@ def merge_facts(pull: PullFacts) -> MergeFacts:
     )
 
 
-def classify_mergeability(facts: MergeFacts, *, admin: bool) -> Mergeability:
-    """Return the first hit of the table. ``admin`` lifts the forge's review rule and nothing else.
+def classify_mergeability(facts: MergeFacts, protocol: Protocol | None, *, admin: bool) -> Mergeability:
+    """Return the first hit of the table. ``protocol`` is what the base declares, None while no valid one is known.
 
-    Draft comes before the forge's word, because a draft with green checks reads ``CLEAN``. A check of which the forge
-    does not say whether it is required counts as required.
+    The declared gate comes before the forge's word, because ``UNSTABLE`` hides a red check that the forge does not
+    require. ``admin`` lifts the forge's review rule and nothing else. Draft comes first of all, because a draft with
+    green checks reads ``CLEAN``. A check of which the forge does not say whether it is required counts as required.
     """
     if not facts.checks.complete or not facts.head or not facts.base:
         return Mergeability(Verdict.WAITING, "unverifiable")
+    if protocol is None:
+        return Mergeability(Verdict.WAITING, "protocol_invalid")
     if facts.draft:
         return Mergeability(Verdict.DRAFT, "draft")
     if facts.in_queue:
-        return Mergeability(Verdict.WAITING, "queue")
+        return Mergeability(Verdict.WAITING, QUEUE)
+    return _declared_gate(facts.checks, protocol) or _forge_word(facts, admin=admin)
+
+
+def _declared_gate(checks: Rollup, protocol: Protocol) -> Mergeability | None:
+    """What the repository's own declaration says; None when it lets the head pass."""
+    states = [declared_state(checks, declared) for declared in protocol.required_checks]
+    if "failing" in states:
+        return Mergeability(Verdict.BLOCKED, "checks_failing")
+    if "running" in states:
+        return Mergeability(Verdict.WAITING, "checks_pending")
+    if "missing" in states:
+        return Mergeability(Verdict.WAITING, "check_missing")
+    if protocol.wait_for_checks and checks.failing:
+        return Mergeability(Verdict.BLOCKED, "checks_failing")
+    if protocol.wait_for_checks and checks.in_flight:
+        return Mergeability(Verdict.WAITING, "checks_pending")
+    return None
+
+
+def _forge_word(facts: MergeFacts, *, admin: bool) -> Mergeability:
     if facts.merge_state in MERGEABLE_WORDS:
         return Mergeability(Verdict.READY)
     if facts.merge_state == "DIRTY":
@@ -74,7 +105,7 @@ def classify_mergeability(facts: MergeFacts, *, admin: bool) -> Mergeability:
         return _blocked(facts, admin=admin)
     if facts.merge_state in UNSETTLED_WORDS:
         return Mergeability(Verdict.WAITING, COMPUTING)
-    return Mergeability(Verdict.WAITING, "unclassified")
+    return Mergeability(Verdict.WAITING, UNCLASSIFIED)
 
 
 def _blocked(facts: MergeFacts, *, admin: bool) -> Mergeability:
@@ -89,9 +120,36 @@ def _blocked(facts: MergeFacts, *, admin: bool) -> Mergeability:
     return Mergeability(Verdict.WAITING, "branch_rules")
 
 
+def declared_state(checks: Rollup, declared: DeclaredCheck) -> str:
+    """How a declared check stands over every producer of its name: failing, running, missing or accepted."""
+    named = checks.named(declared.name)
+    if not named:
+        return "missing"
+    if any(not check.in_flight and _conclusion(check) not in declared.accepted for check in named):
+        return "failing"
+    return "running" if any(check.in_flight for check in named) else "accepted"
+
+
+def _conclusion(check: Check) -> str:
+    """The word with which a check ended; a commit status ends with its state."""
+    return (check.status if check.is_status else check.conclusion or "").lower()
+
+
 def required(checks: tuple[Check, ...]) -> tuple[Check, ...]:
     """Return the checks that are required or of which the forge does not say."""
     return tuple(check for check in checks if check.required is not False)
+
+
+def failing_checks(checks: Rollup, protocol: Protocol | None) -> tuple[Check, ...]:
+    """The checks that hold a blocked head back, declared or required by the forge, in the order of their keys."""
+    declared = protocol.required_checks if protocol else ()
+    refused = {check for each in declared for check in checks.named(each.name) if _refused(check, each)}
+    counted = checks.failing if protocol and protocol.wait_for_checks else required(checks.failing)
+    return tuple(check for check in checks.checks if check in refused or check in counted)
+
+
+def _refused(check: Check, declared: DeclaredCheck) -> bool:
+    return not check.in_flight and _conclusion(check) not in declared.accepted
 
 
 def change_mark(facts: MergeFacts, found: Mergeability) -> str:

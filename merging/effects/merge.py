@@ -14,8 +14,9 @@ from convergence.services.identity import pull_seen
 from merging.cases import case_of
 from merging.decisions.timing import retry_pause
 from merging.effects.plan import Stop, plan_of, stop_of
+from merging.facts import COUNTED, Facts, Reason
 from merging.flow import MERGE_MACHINE, MergeState
-from merging.guards import COUNTED, Facts, Reason
+from merging.looks.protocol import protocol_of
 from merging.models import MergeAttempt, MergeFlow
 from merging.services.attempts import attempt_begin, attempt_end, attempt_note, attempt_on_wire
 from merging.services.move import Step, merge_move
@@ -55,8 +56,9 @@ def merge_effect(call: EffectCall) -> Mapping[str, Any]:
     try:
         read = read_pull(client, Profile.MERGE, pull_ref(row.pull))
         pull_seen(row.pull, read, clock_now())  # a repository that was renamed meanwhile is written to by its new name
-        stop = stop_of(client, read, head=head)
-        plan = plan_of(client, read, head=head) if stop is None else None
+        protocol = protocol_of(client, read, clock_now())
+        stop = stop_of(client, read, protocol, head=head)
+        plan = plan_of(client, read, protocol, head=head) if stop is None else None
     except (Permanent, NotFound) as error:
         raise Transient(error.code, error.message, retry_after=UNREAD_SECONDS, details=error.details) from error
     if stop is not None or plan is None:

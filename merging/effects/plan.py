@@ -12,13 +12,14 @@ from convergence.forge.singles import pull_authors, repository
 from merging.base import base_is_dead_end
 from merging.decisions.mergeability import classify_mergeability, merge_facts
 from merging.decisions.squash import choose_method, squash_body, squash_title
-from merging.guards import Reason, Verdict
+from merging.facts import Reason, Verdict
 from merging.services.attempts import Plan
 from runs.policy import policy
 
 if TYPE_CHECKING:
     from convergence.forge.client import ForgeClient
     from convergence.forge.facts import PullFacts
+    from merging.decisions.protocol import Protocol
 
 SQUASH = "squash"
 
@@ -31,7 +32,7 @@ class Stop:
     message: str = ""
 
 
-def stop_of(client: ForgeClient, read: PullFacts, *, head: str) -> Stop | None:
+def stop_of(client: ForgeClient, read: PullFacts, protocol: Protocol | None, *, head: str) -> Stop | None:
     """Return what keeps this reading from being merged at ``head``; None when the call may be made.
 
     The order: ended, not ready, another head, dead-end base.
@@ -42,7 +43,7 @@ def stop_of(client: ForgeClient, read: PullFacts, *, head: str) -> Stop | None:
         return Stop(Reason.CLOSED)
     if read.head_sha is not None and read.head_sha != head:
         return Stop(Reason.HEAD_MODIFIED, f"the branch is at {read.head_sha[:7]}")
-    found = classify_mergeability(merge_facts(read), admin=settings.FACTORY.merge_admin)
+    found = classify_mergeability(merge_facts(read), protocol, admin=admin_on(protocol))
     if found.verdict is not Verdict.READY:
         return Stop(Reason.NOT_READY, f"{found.verdict}: {found.reason}".replace("_", " "))
     if base_is_dead_end(client, read):
@@ -50,13 +51,19 @@ def stop_of(client: ForgeClient, read: PullFacts, *, head: str) -> Stop | None:
     return None
 
 
-def plan_of(client: ForgeClient, read: PullFacts, *, head: str) -> Plan:
+def admin_on(protocol: Protocol | None) -> bool:
+    """Whether the forge's review rule is lifted: by the setting, or by what the base declares."""
+    return settings.FACTORY.merge_admin or (protocol is not None and protocol.land_method == "admin")
+
+
+def plan_of(client: ForgeClient, read: PullFacts, protocol: Protocol | None, *, head: str) -> Plan:
     """Return how this head lands: the method that the repository allows, and the texts of a squash."""
     owner, name = read.repository.name_with_owner.split("/", 1)
     known = repository(client, owner, name)
     allowed = {"squash": known.allow_squash, "merge": known.allow_merge, "rebase": known.allow_rebase}
-    method, why = choose_method(settings.FACTORY.merge_method, allowed)
-    admin: bool = settings.FACTORY.merge_admin
+    wished = protocol.merge_method if protocol and protocol.merge_method else settings.FACTORY.merge_method
+    method, why = choose_method(wished, allowed)
+    admin = admin_on(protocol)
     if method != SQUASH:
         return Plan(head=head, method=method, method_reason=why, admin=admin)
     wanted = policy().merging_for(read.repository.name_with_owner).squash

@@ -14,9 +14,11 @@ from convergence.forge.governor.purposes import Purpose
 from convergence.forge.reading import read_pulls
 from convergence.forge_access import forge_client, pull_ref
 from merging.decisions.timing import next_look
+from merging.facts import Facts, Verdict
 from merging.flow import MERGE_MACHINE, READY_STATES, MergeState
-from merging.guards import Facts, Verdict
-from merging.looks.scene import Scene, effect_pending, facts_of, scene_of
+from merging.looks.dependencies import dependencies_look
+from merging.looks.facts import effect_pending, facts_of
+from merging.looks.scene import Scene, scene_of
 from merging.looks.steps import taken
 from merging.models import MergeFlow
 from merging.services.move import BASE_BUSY, merge_move
@@ -46,7 +48,13 @@ def merge_look(rows: Sequence[FlowRow]) -> None:
     flows = _loaded(rows)
     reading = [row for row in flows if not _effect_at_work(row)]
     outcomes = _read(forge_client(Purpose.POLL), reading) if reading else {}
-    looks_each(flows, lambda row: _look_at(row, outcomes[row.pk]) if row.pk in outcomes else _left_to_effect(row))
+    warnings = dependencies_look(forge_client(Purpose.POLL), reading, outcomes) if reading else {}
+    looks_each(
+        flows,
+        lambda row: (
+            _look_at(row, outcomes[row.pk], warnings.get(row.pk)) if row.pk in outcomes else _left_to_effect(row)
+        ),
+    )
 
 
 def _loaded(rows: Sequence[FlowRow]) -> list[MergeFlow]:
@@ -86,9 +94,9 @@ def _profile(row: MergeFlow) -> Profile:
     return Profile.HELD if row.state == MergeState.WAITING_DEPS else Profile.MERGE
 
 
-def _look_at(row: MergeFlow, outcome: PullFacts | FactoryError) -> None:
+def _look_at(row: MergeFlow, outcome: PullFacts | FactoryError, warnings: Sequence[str] | None) -> None:
     """One row: gather, decide, then take the edge or set the next look. Raises ``Refused`` if it was moved."""
-    scene = scene_of(forge_client(Purpose.MERGE), row, row.pull, outcome, clock_now())
+    scene = scene_of(forge_client(Purpose.MERGE), row, row.pull, outcome, clock_now(), warnings=warnings)
     facts = facts_of(scene)
     edge = MERGE_MACHINE.advance(row.state, "look", facts)
     if edge is not None:

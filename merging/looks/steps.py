@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from convergence.forge.singles import get_pull
 from convergence.services.identity import missing_forgotten
-from merging.cases import case_of
+from merging.cases import asked_dependencies, case_of
 from merging.decisions.timing import retry_pause
+from merging.facts import RETURNS_QUESTION, Facts, Reason
 from merging.flow import MergeState
-from merging.guards import RETURNS_QUESTION, Facts, Reason
 from merging.services.attempts import (
     attempt_end,
     attempt_explains,
@@ -19,18 +20,27 @@ from merging.services.attempts import (
     attempt_on_wire,
     refusal_confirmed,
 )
+from merging.services.dependencies import dependency_drop
 from merging.services.move import Step
 from merging.texts import merge_question
-from runs.contract.errors import FactoryError
+from runs.contract.errors import FactoryError, NotFound
 from runs.flows.move import Effect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from convergence.models import Escalation
     from merging.looks.scene import Scene
     from runs.machine import Edge
 
-VERDICT_COLUMNS = ("verdict", "verdict_reason", "verdict_head", "verdict_base_sha", "verdict_at")
+VERDICT_COLUMNS = (
+    "verdict",
+    "verdict_reason",
+    "verdict_head",
+    "verdict_base_sha",
+    "verdict_inputs",
+    "verdict_at",
+)
 TIMER_EDGES = frozenset(
     {
         "stall_probed",
@@ -65,7 +75,11 @@ def taken(edge: Edge, scene: Scene, facts: Facts) -> Taken:
     if edge.target == MergeState.REPOLLING and "stall_mark" in scene.columns:
         columns["stall_mark"] = scene.columns["stall_mark"]
     columns |= _columns(edge, scene, facts)
-    question = merge_question(edge.reason, case_of(row, scene.pull, scene.read)) if edge.reason else None
+    named = asked_dependencies(scene.pull, edge.reason)
+    question = None
+    if edge.reason:
+        case = case_of(row, scene.pull, scene.read, protocol=scene.protocol, dependencies=named)
+        question = merge_question(edge.reason, case)
     return Taken(
         step=Step(
             columns=columns,
@@ -74,6 +88,7 @@ def taken(edge: Edge, scene: Scene, facts: Facts) -> Taken:
             guards=_guards(edge, scene),
             note=_note(edge, facts),
             question=question,
+            dependencies=named,
             outcome=_outcome(edge, scene, facts),
         ),
         actor=_actor(edge, scene),
@@ -90,7 +105,7 @@ def _columns(edge: Edge, scene: Scene, facts: Facts) -> dict[str, Any]:
         columns |= {"merge_retries": facts.retries, "refused_head": "", "retry_at": None}
         if edge.target == MergeState.WAITING_MERGE:
             columns["retry_at"] = scene.now + retry_pause(facts.retries)
-    if edge.name == "answered":
+    if edge.name in {"answered", "answered_drop"}:
         columns |= {"merge_retries": 0, "refused_head": "", "retry_at": None}
         if facts.question == RETURNS_QUESTION:  # a person allows one more
             columns["returns"] = 0
@@ -117,9 +132,19 @@ def _also(edge: Edge, scene: Scene) -> Callable[[], object]:
         return partial(_lost, scene)
     if edge.name == "answered" and scene.escalation is not None and scene.escalation.reason == "unreachable":
         return partial(missing_forgotten, scene.pull)
+    if edge.name == "answered_drop" and scene.escalation is not None:
+        return partial(_drop, scene, scene.escalation)
     if edge.target == MergeState.MERGED and read is not None:
         return partial(row.attempts.filter(outcome="merged").update, landed_sha=read.merge_commit_sha or "", at=now)
     return lambda: None
+
+
+def _drop(scene: Scene, asked: Escalation) -> None:
+    """Drop what the person chose; what is no longer a dependency needs no dropping."""
+    task = asked.task
+    reason = str(task.variables.get("answer", "")).strip() or f"answer to task {task.pk}"
+    with suppress(NotFound):
+        dependency_drop(scene.pull, str(task.variables.get("dependency", "")), actor=task.answered_by, reason=reason)
 
 
 def _explain_merge(scene: Scene, merged_by: str) -> None:

@@ -31,13 +31,16 @@ class MergeFlow(FlowRow):
     verdict_reason = models.CharField(max_length=32, default="", blank=True)
     verdict_head = models.CharField(max_length=40, default="", blank=True)
     verdict_base_sha = models.CharField(max_length=40, default="", blank=True)
+    verdict_inputs = models.JSONField(default=dict)  # what the verdict was made of, for people
     verdict_at = models.DateTimeField(null=True)
     held_reason = models.CharField(max_length=32, default="", blank=True)
     refused_head = models.CharField(max_length=40, default="", blank=True)  # head of an uncounted "not ready"
     retry_at = models.DateTimeField(null=True)  # no merge call before; null: no counted retry rests
     asked_verdict = models.CharField(max_length=16, default="", blank=True)  # when the open question was asked
+    asked_head = models.CharField(max_length=40, default="", blank=True)
     asked_base_sha = models.CharField(max_length=40, default="", blank=True)
     landed_sha = models.CharField(max_length=40, default="", blank=True)
+    dependency_warnings = models.JSONField(default=list)  # what of the body names no pull request
     looks = models.PositiveIntegerField(default=0)  # looks in this state, for the first short intervals
 
     class Meta:

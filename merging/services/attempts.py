@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
+from merging.facts import OUTCOMES, Reason
 from merging.flow import MergeState
-from merging.guards import OUTCOMES, Reason
 from merging.models import MergeAttempt, MergeFlow
 from runs.contract.errors import Transient
 

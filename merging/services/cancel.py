@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
+from merging.facts import Facts
 from merging.flow import MERGE_MACHINE
-from merging.guards import Facts
 from merging.models import MergeFlow
 from merging.services.attempts import attempt_on_wire
 from merging.services.move import Step, merge_move

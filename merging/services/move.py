@@ -15,7 +15,8 @@ from convergence.services.move import pull_show
 from convergence.services.submit import pull_resubmit
 from merging.decisions.timing import EFFECT_LIMIT, LANDING_LIMIT, LANDING_LOOKS
 from merging.flow import MERGE_MACHINE, MergeState
-from merging.texts import merge_form
+from merging.forms import merge_form
+from merging.services.dependencies import dependents_wake
 from runs.flows.looks import flow_wake
 from runs.flows.move import Effect, Move, flow_actor, flow_move
 from runs.outbox.write import outbox_add
@@ -33,7 +34,7 @@ S = MergeState
 MERGE_ESCALATION = "merge_escalation"
 MERGED_EVENT = "factory.pull-request.merged"
 BASE_BUSY = "base_busy"
-ANSWERED_EDGES = frozenset({"answered", "answered_abandon", "answered_look_again"})
+ANSWERED_EDGES = frozenset({"answered", "answered_abandon", "answered_drop", "answered_look_again"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Step:
     guards: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
     question: Question | None = None
+    dependencies: Sequence[str] = ()  # that the question may be answered with
     outcome: str = ""
 
 
@@ -78,7 +80,7 @@ def merge_move(
                 row=row,
                 round_number=0,
                 question=step.question,
-                form=merge_form(step.question.reason),
+                form=merge_form(step.question.reason, step.dependencies),
                 task_kind=MERGE_ESCALATION,
                 now=now,
             )
@@ -86,6 +88,7 @@ def merge_move(
             flow_wake(MERGE_MACHINE.name, repository_id=base[0], base_ref=base[1], held_reason=BASE_BUSY)
         if edge.target in MERGE_MACHINE.terminal:
             _generation_ended(row, step.outcome or edge.target)
+            dependents_wake(pull)
         if edge.target == S.RETURNED:
             pull_resubmit(pull=pull, actor=flow_actor(MERGE_MACHINE, row.subject), now=now)
         else:
@@ -119,7 +122,11 @@ def _entry(row: MergeFlow, edge: Edge, now: datetime) -> _Entry:
         return _Entry({}, now + timedelta(seconds=LANDING_LOOKS[0]), now + LANDING_LIMIT)
     if edge.target == S.ESCALATED:
         return _Entry(
-            {"asked_verdict": row.verdict, "asked_base_sha": row.verdict_base_sha},
+            {
+                "asked_verdict": row.verdict,
+                "asked_head": row.verdict_head or row.pull.head_sha,
+                "asked_base_sha": row.verdict_base_sha,
+            },
             due_at=now + poll,
         )
     return _Entry()

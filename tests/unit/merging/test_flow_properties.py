@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convergence.guards import PullSeen
+from merging.facts import Facts, Reason, Verdict
 from merging.flow import MERGE_MACHINE, READY_STATES, RETURNABLE, MergeState
-from merging.guards import Facts, Reason, Verdict
 from runs.machine import Edge, Machine, negated
 from tests.unit.merging.test_flow_vectors import wrong
 
@@ -55,6 +55,9 @@ ALL_FACTS = st.builds(
     pull=st.sampled_from(PullSeen),
     unreachable=st.booleans(),
     dependencies_clear=st.booleans(),
+    dependency_waits=st.booleans(),
+    dependency_dead=st.booleans(),
+    dependency_cyclic=st.booleans(),
     verdict=st.one_of(st.none(), st.sampled_from(Verdict)),
     foreign_head=st.booleans(),
     changes_requested=st.booleans(),
@@ -71,7 +74,7 @@ ALL_FACTS = st.builds(
     landed=st.booleans(),
     question=st.sampled_from(["", "draft", "landing_unverified", "returned_too_often"]),
     reason_gone=st.booleans(),
-    answer=st.sampled_from(["", "retry", "abandon"]),
+    answer=st.sampled_from(["", "retry", "abandon", "drop_dependency"]),
 )
 
 

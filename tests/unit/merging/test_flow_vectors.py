@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from convergence.guards import PullSeen
+from merging.facts import Facts, Reason, Verdict
 from merging.flow import BEFORE_MERGE, CANCELLABLE, MERGE_MACHINE, MERGE_WAKES, READY_STATES, RETURNABLE, MergeState
-from merging.guards import Facts, Reason, Verdict
 
 S = MergeState
 OPEN = Facts(pull=PullSeen.OPEN)
@@ -22,6 +22,7 @@ def outcome(reason, **more):
 
 
 # (sources, event, facts, name of the edge that they take; None: nothing moves)
+WAITS_FOR = replace(OPEN, dependency_waits=True)
 VECTORS = [
     # Ended out of band.
     (CANCELLABLE, "look", MERGED, "merged_elsewhere"),
@@ -49,6 +50,13 @@ VECTORS = [
     # Ready to merge?
     ((S.WAITING_DEPS,), "look", replace(OPEN, dependencies_clear=True), "dependencies_clear"),
     ((S.WAITING_DEPS,), "look", OPEN, None),
+    ((S.WAITING_DEPS,), "look", WAITS_FOR, None),
+    ((S.WAITING_DEPS,), "look", replace(WAITS_FOR, dependency_dead=True), "dependency_dead"),
+    ((S.WAITING_DEPS,), "look", replace(WAITS_FOR, dependency_dead=True, pull=PullSeen.UNREAD), None),
+    ((S.WAITING_DEPS,), "look", replace(WAITS_FOR, dependency_cyclic=True), "dependency_cyclic"),
+    ((S.WAITING_DEPS,), "look", replace(WAITS_FOR, dependency_cyclic=True, pull=PullSeen.UNREAD), None),
+    (READY_STATES, "look", replace(READY, dependency_waits=True), "dependency_appeared"),
+    (READY_STATES, "look", Facts(dependency_waits=True), None),
     (READY_STATES, "look", replace(OPEN, verdict=Verdict.DRAFT), "draft"),
     (READY_STATES, "look", replace(OPEN, verdict=Verdict.BLOCKED), "checks_failing"),
     (READY_STATES, "look", replace(OPEN, verdict=Verdict.CONFLICT), "conflict"),
@@ -108,6 +116,7 @@ VECTORS = [
     ((S.ESCALATED,), "look", Facts(question="draft", answer="retry"), "answered"),
     ((S.ESCALATED,), "look", replace(MERGED, question="landing_unverified", answer="retry"), "answered_look_again"),
     ((S.ESCALATED,), "look", replace(MERGED, question="landing_unverified", answer="abandon"), "answered_abandon"),
+    ((S.ESCALATED,), "look", replace(OPEN, question="dependency_closed", answer="drop_dependency"), "answered_drop"),
     ((S.ESCALATED,), "look", replace(OPEN, question="draft", reason_gone=True), "reason_gone"),
     ((S.ESCALATED,), "look", replace(OPEN, question="draft"), None),
     ((S.ESCALATED,), "look", replace(WAITS, question="draft", stalls=5), None),

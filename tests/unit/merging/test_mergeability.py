@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from convergence.forge.checks import Rollup, check_rollup
 from convergence.forge.facts import CheckContext, ContextKind, Listing
 from merging.decisions.mergeability import Mergeability, MergeFacts, change_mark, classify_mergeability
-from merging.guards import Verdict
+from merging.decisions.protocol import Protocol
+from merging.facts import Verdict
 
 T0 = datetime(2026, 3, 1, 10, 0, tzinfo=UTC)
 HEAD, BASE = "a" * 40, "b" * 40
@@ -96,7 +97,7 @@ VECTORS = [
 
 @pytest.mark.parametrize(("seen", "verdict", "reason"), VECTORS)
 def test_the_first_row_that_hits_decides(seen, verdict, reason):
-    assert classify_mergeability(seen, admin=False) == Mergeability(verdict, reason)
+    assert classify_mergeability(seen, Protocol(), admin=False) == Mergeability(verdict, reason)
 
 
 ADMIN_VECTORS = [
@@ -113,20 +114,20 @@ ADMIN_VECTORS = [
 
 @pytest.mark.parametrize(("seen", "verdict", "reason"), ADMIN_VECTORS)
 def test_admin_merging_lifts_the_review_rule_and_nothing_else(seen, verdict, reason):
-    assert classify_mergeability(seen, admin=True) == Mergeability(verdict, reason)
+    assert classify_mergeability(seen, Protocol(), admin=True) == Mergeability(verdict, reason)
 
 
 def test_a_cancelled_run_that_a_green_one_replaced_does_not_block():
     """MG-S4: cancelled and green run of one check on one head is ready."""
     cancelled, green = run(conclusion="CANCELLED", number=1), run(minute=2, number=2)
-    assert classify_mergeability(facts("CLEAN", cancelled, green), admin=False).verdict is Verdict.READY
-    assert classify_mergeability(facts("BLOCKED", cancelled, green), admin=False).reason == "branch_rules"
+    assert classify_mergeability(facts("CLEAN", cancelled, green), Protocol(), admin=False).verdict is Verdict.READY
+    assert classify_mergeability(facts("BLOCKED", cancelled, green), Protocol(), admin=False).reason == "branch_rules"
 
 
 def test_two_producers_of_one_name_are_two_checks():
     """MG-S12: two runs of one name by two producers, one red, block."""
     seen = facts("BLOCKED", run("build", app=1, number=1), run("build", conclusion="FAILURE", app=2, number=2))
-    assert classify_mergeability(seen, admin=False) == Mergeability(Verdict.BLOCKED, "checks_failing")
+    assert classify_mergeability(seen, Protocol(), admin=False) == Mergeability(Verdict.BLOCKED, "checks_failing")
 
 
 CONTEXTS = st.lists(
@@ -146,7 +147,7 @@ CONTEXTS = st.lists(
 def test_a_blocked_pull_request_with_a_bad_required_check_is_never_ready(contexts, admin, decision):
     seen = facts("BLOCKED", *contexts, review_decision=decision)
     bad = [c for c in (*seen.checks.failing, *seen.checks.in_flight) if c.required is not False]
-    found = classify_mergeability(seen, admin=admin)
+    found = classify_mergeability(seen, Protocol(), admin=admin)
     assert (found.verdict is Verdict.READY) == (admin and not bad)
 
 

@@ -1,7 +1,9 @@
 import pytest
 
 from merging.flow import MERGE_MACHINE
-from merging.texts import QUESTIONS, WITHDRAWN_WHEN, Case, merge_form, merge_question
+from merging.forms import merge_form
+from merging.texts import QUESTIONS, WITHDRAWN_WHEN, Case, merge_question
+from runs.contract.errors import Invalid
 from runs.humans.forms import answer_check, form_check
 
 CASE = Case(
@@ -17,6 +19,9 @@ CASE = Case(
     counters={"mergeRetry": (6, 5), "returns": (3, 3)},
     landed_sha="c" * 40,
     words="Base branch was modified.",
+    dependencies=("acme/shop#9",),
+    agent="fix-ci",
+    asked="Which of the two totals is right?",
 )
 REASONS = sorted({edge.reason for edge in MERGE_MACHINE.edges} - {""})
 
@@ -38,7 +43,7 @@ def test_every_question_names_its_pull_request_and_fits_one_line(reason):
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_a_question_holds_even_without_facts(reason):
-    empty = Case(key="acme/shop#12", url="", title="", head=None, base_ref="")
+    empty = Case(key="acme/shop#12", url="", title="", head=None, base_ref="", asked="Which one?")
     assert merge_question(reason, empty).text.strip()
 
 
@@ -57,3 +62,14 @@ def test_an_answer_alone_is_a_retry_and_abandoning_needs_none(reason):
     form_check(form)
     assert answer_check(form, {"answer": "Go on."}) == {"resolution": "retry", "answer": "Go on."}
     assert answer_check(form, {"resolution": "abandon"}) == {"resolution": "abandon"}
+
+
+def test_a_dropped_dependency_is_one_of_those_that_are_listed():
+    form = merge_form("dependency_closed", ["acme/shop#9"])
+    form_check(form)
+    dropped = {"resolution": "drop_dependency", "dependency": "acme/shop#9"}
+    assert answer_check(form, dropped) == dropped
+    for wrong in ({"resolution": "drop_dependency"}, {**dropped, "dependency": "acme/shop#1"}):
+        with pytest.raises(Invalid) as refused:
+            answer_check(form, wrong)
+        assert set(refused.value.details["fields"]) == {"dependency"}
