@@ -110,6 +110,8 @@ class Config(BaseSettings):
     auto_merge: bool = Field(default=True, alias="FACTORY_AUTO_MERGE")
     merge_method: Literal["squash", "merge", "rebase"] = Field("squash", alias="FACTORY_MERGE_METHOD")
     merge_admin: bool = Field(default=False, alias="FACTORY_MERGE_ADMIN")
+    max_ci_fix_rounds: Rounds = Field(3, alias="FACTORY_MAX_CI_FIX_ROUNDS")
+    max_rebase_rounds: Rounds = Field(3, alias="FACTORY_MAX_REBASE_ROUNDS")
     max_merge_retries: Rounds = Field(5, alias="FACTORY_MAX_MERGE_RETRIES")
     mergeable_wait_timeout: Duration = Field(timedelta(minutes=30), alias="FACTORY_MERGEABLE_WAIT_TIMEOUT")
     mergeable_repoll_interval: Duration = Field(timedelta(minutes=2), alias="FACTORY_MERGEABLE_REPOLL_INTERVAL")

@@ -24,7 +24,7 @@ from runs.clock import now as clock_now
 from runs.contract.errors import FactoryError, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from convergence.forge.client import ForgeClient
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 SECOND_READING = timedelta(seconds=60)  # between the two readings after which a missing number is believed
 
-Outcomes = "Mapping[int, PullFacts | FactoryError]"
 
-
-def dependencies_look(client: ForgeClient, flows: Sequence[MergeFlow], outcomes: Outcomes) -> dict[int, list[str]]:
+def dependencies_look(
+    client: ForgeClient, flows: Sequence[MergeFlow], outcomes: Mapping[int, PullFacts | FactoryError]
+) -> dict[int, list[str]]:
     """Follow the bodies and read what is in the way; return each flow's warnings about its body.
 
     One request reads all that were read before; a new one takes a request of its own. What cannot be read now keeps

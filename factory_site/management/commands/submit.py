@@ -23,6 +23,14 @@ class Command(ProductCommand):
         parser.add_argument("--max-rounds", type=int, metavar="N")
         parser.add_argument("--no-auto-merge", action="store_true", help="review only: never merge it")
 
+        parser.add_argument(
+            "--depends-on",
+            action="append",
+            default=[],
+            metavar="REF",
+            help="merge after this pull request; may be given several times",
+        )
+
     def handle(self, **options: Any) -> None:
         """Submit and say what became of it."""
         nudge_through_huey()
@@ -30,6 +38,7 @@ class Command(ProductCommand):
             reference=options["reference"],
             max_rounds=options["max_rounds"],
             auto_merge=False if options["no_auto_merge"] else None,
+            depends_on=options["depends_on"],
             actor=command_actor(),
         )
         answer = submitted.as_json()

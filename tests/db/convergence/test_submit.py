@@ -56,8 +56,8 @@ def test_a_branch_that_git_would_read_as_an_option_is_refused(stage, which):
 def test_the_fields_of_a_submission_keep_within_their_bounds(stage):
     pull = stage.pull_on_forge()
     with pytest.raises(Invalid) as deps:
-        stage.submit(pull, depends_on=["acme/shop#2"])
-    assert deps.value.details["field"] == "dependsOn"
+        stage.submit(pull, depends_on=["the other one"])
+    assert (deps.value.code, deps.value.details["field"]) == ("dependency_invalid", "dependsOn")
     with pytest.raises(Invalid):
         stage.submit(pull, max_rounds="3")
     answer = stage.submit(pull, max_rounds=500).as_json()

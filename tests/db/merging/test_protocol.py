@@ -62,6 +62,7 @@ def test_the_block_in_the_agents_file_comes_first(stage):
     stage.settle()
     kept = MergeProtocol.objects.get()
     assert (kept.source, kept.valid) == ("AGENTS.md", True)
+    assert kept.parsed is not None
     assert kept.parsed["requiredChecks"][0]["name"] == "lint"
 
 
