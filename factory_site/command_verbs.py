@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from django.core.management.base import CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
@@ -45,6 +45,40 @@ class Verbs(ProductCommand):
         for name, value in fields.items():
             if value not in (None, "", [], {}):
                 self.stdout.write(f"{name}: {value}")
+
+
+class Verb(Protocol):
+    """One verb in a module of its own: ``HELP`` is its line, ``declare`` its arguments, ``perform`` what it does."""
+
+    HELP: str
+
+    def declare(self, parser: CommandParser) -> None:
+        """Declare the verb's arguments."""
+
+    def perform(self, command: Verbs, options: Mapping[str, Any]) -> None:
+        """Do it, and print what came of it through the command."""
+
+
+class Group(Verbs):
+    """A command whose verbs are modules, by the word that a person types."""
+
+    verbs: Mapping[str, Verb]
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare every verb."""
+        below = parser.add_subparsers(dest="verb", required=True)
+        for name, verb in self.verbs.items():
+            verb.declare(below.add_parser(name, help=verb.HELP))
+
+    def handle(self, **options: Any) -> None:
+        """Run the verb; a refusal is one line that names the next command."""
+        nudge_through_huey()
+        self.verbs[options["verb"]].perform(self, options)
+
+
+def reason_flag(parser: CommandParser, *, required: bool = False) -> None:
+    """The flag that says why; the journal keeps it beside who did it."""
+    parser.add_argument("--reason", default="", required=required, metavar="TEXT", help="why; stands in the journal")
 
 
 def list_flags(parser: CommandParser) -> None:

@@ -50,6 +50,11 @@ def forge_pause(error: Transient) -> timedelta:
     return min(pause, LONGEST_FORGE_PAUSE)
 
 
+def agent_time(limit: timedelta, extended_seconds: int) -> timedelta:
+    """How long an agent step may take from its run's first claim: the limit, and what operators granted the run."""
+    return limit + timedelta(seconds=extended_seconds)
+
+
 def husk_pause(retries_before: int) -> timedelta:
     """How long a husk waits for its next start: 30 s, then 120 s, each ± 20 %."""
     return spread(HUSK_DELAYS[min(retries_before, len(HUSK_DELAYS) - 1)], HUSK_SPREAD)

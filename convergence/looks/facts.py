@@ -13,7 +13,7 @@ from convergence.decisions.agent_result import AgentVerdict, agent_verdict
 from convergence.decisions.attempts import attempt_word
 from convergence.decisions.gate import GateFacts, GateVerdict, gate_judge
 from convergence.decisions.reviews import fresh_reviews, only_empty, stale_cause
-from convergence.decisions.schedule import EFFECT_PATIENCE, RELOOK_MAX
+from convergence.decisions.schedule import EFFECT_PATIENCE, RELOOK_MAX, agent_time
 from convergence.flow import ConvergenceState as S
 from convergence.guards import Facts, Gate, RunEnd
 from convergence.models import ReviewerStatus, RoundTurn
@@ -28,7 +28,7 @@ from runs.policy import policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
     from convergence.decisions.reviews import KnownReview
     from convergence.looks.scene import Scene
@@ -134,9 +134,10 @@ def _round(scene: Scene, shared: Facts) -> Judged:
 
 def _sla(scene: Scene) -> datetime | None:
     """When the agent's time is over, from the first claim of the run; time in the queue does not count."""
-    claimed = scene.run.first_claimed_at if scene.run else None
-    limit: timedelta = settings.FACTORY.agent_sla_timeout
-    return None if claimed is None else claimed + limit
+    run = scene.run
+    if run is None or run.first_claimed_at is None:
+        return None
+    return run.first_claimed_at + agent_time(settings.FACTORY.agent_sla_timeout, run.extended_seconds)
 
 
 def _progress(scene: Scene, shared: Facts) -> Judged:

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from convergence import texts
 from convergence.decisions.reviews import changes_requested
+from convergence.decisions.schedule import agent_time
 from convergence.models import ReviewerStatus, ReviewRequest
 from runs.models import Attempt
 
@@ -95,7 +96,7 @@ def _agent_sla(scene: Scene, judged: Judged) -> Question:
     del judged
     run, attempt = scene.run, scene.attempt
     since = f"{run.first_claimed_at:%Y-%m-%d %H:%M:%S} UTC" if run and run.first_claimed_at else "an unknown time"
-    limit = settings.FACTORY.agent_sla_timeout
+    limit = agent_time(settings.FACTORY.agent_sla_timeout, run.extended_seconds if run else 0)
     return texts.agent_sla(scene.place, attempt.worker_id if attempt else "", f"{since} (limit {limit})")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
+from convergence.decisions.schedule import agent_time
 from convergence.flow import CONVERGENCE_WAKES
 from convergence.flow import ConvergenceState as S
 from convergence.forge_access import people_of
@@ -22,7 +23,7 @@ from runs.queue.waiting import run_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
 OPEN = Wake("pull_request", "open", "merged or closed by anybody")
 
@@ -90,8 +91,8 @@ def _agent(flow: ConvergenceFlow, now: datetime) -> tuple[str, str, dict[str, Wa
     worker = attempt.worker_id if attempt else "nobody"
     until = f"until {attempt.deadline_at:%H:%M} UTC" if attempt else "until its end"
     ended = Wake("run_ended", f"{run.state} on {worker}, attempt {run.attempt_number}", f"the end of the run, {until}")
-    limit: timedelta = settings.FACTORY.agent_sla_timeout
-    timer = Wake("timer", _left(run.first_claimed_at + limit, now), timer.need)
+    ends = run.first_claimed_at + agent_time(settings.FACTORY.agent_sla_timeout, run.extended_seconds)
+    timer = Wake("timer", _left(ends, now), timer.need)
     return "agent_running", f"The agent works on {worker}, {until}.", {"run_ended": ended, "timer": timer}
 
 

@@ -60,6 +60,13 @@ class RunRow(Wire):
     origin: str
 
 
+class Started(Wire):
+    """The run of a request to start one, and whether this request made it."""
+
+    run_id: str
+    created: bool
+
+
 class RunList(Wire):
     """One window of the runs."""
 

@@ -1,27 +1,28 @@
-"""Routes of runs."""
+"""Routes that read runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse  # noqa: TC002  # ninja reads the annotations
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from factory_site.api.auth import needs
 from factory_site.api.errors import responses
-from factory_site.api.lists import Body, Page, conditional, window
-from factory_site.api.run_answers import Receipt, RunDetail, RunList, RunRow, Trace, Why
+from factory_site.api.lists import Page, conditional, window
+from factory_site.api.run_answers import Receipt, RunDetail, RunList, Trace, Why
 from runs.contract.errors import Invalid
-from runs.flow import RUN_MACHINE
-from runs.models import Role, Run
-from runs.queue.cancel import run_cancel
+from runs.flow import RUN_MACHINE, RunState
+from runs.models import Attempt, FailureCause, Run
 from runs.reading.detail import run_detail, run_find, run_receipt, run_trace
-from runs.reading.rows import run_row, run_rows
+from runs.reading.rows import run_rows
 from runs.reading.why import run_why
 from runs.subjects import subject_reference
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.db.models import QuerySet
 
 router = Router(by_alias=True)
@@ -34,6 +35,10 @@ class RunFilter(Page):
     agent: str | None = Field(None, max_length=80)
     subject: str | None = Field(None, max_length=300)
     repository: str | None = Field(None, max_length=200)
+    worker: str | None = Field(None, max_length=120)
+    reason: str | None = Field(None, max_length=64)
+    cause: str | None = Field(None, max_length=16)
+    adapter: str | None = Field(None, max_length=40)
 
 
 class TraceFilter(Schema):
@@ -41,12 +46,6 @@ class TraceFilter(Schema):
 
     since: int = Field(-1, ge=-1, le=2**62)
     limit: int = Field(200, ge=1, le=200)
-
-
-class Cancel(Body):
-    """Why."""
-
-    reason: str = Field("", max_length=500)
 
 
 @router.get("", response=responses({200: RunList}, 304))
@@ -79,27 +78,14 @@ def run_why_show(request: HttpRequest, run_id: str) -> HttpResponse:
     return conditional(request, run_why(run_find(run_id)))
 
 
-@router.post("/{run_id}/cancel", response=responses({200: RunRow}, 403, 404, 409, 413))
-def run_cancel_post(request: HttpRequest, run_id: str, body: Cancel | None = None) -> dict[str, Any]:
-    """Cancel a run at once; its worker stops the agent."""
-    caller = needs(request, Role.OPERATOR, "Cancelling a run")
-    run = run_cancel(
-        run=run_find(run_id), code="operator_cancel", actor=caller.actor, reason=body.reason if body else ""
-    )
-    return run_row(run)
-
-
 def runs_filtered(filters: RunFilter) -> QuerySet[Run]:
-    """The runs that the filter lets through; raises ``Invalid`` for a state that no run has."""
+    """The runs that the filter lets through; raises ``Invalid`` for a state or cause that no run has.
+
+    Worker and adapter are those of the newest attempt, as the rows show them.
+    """
     rows = Run.objects.select_related("placement_class")
     if filters.state:
-        if filters.state not in RUN_MACHINE.values:
-            raise Invalid(
-                "invalid_field",
-                f"Unknown state {filters.state!r}. Known: {', '.join(RUN_MACHINE.values)}.",
-                details={"field": "state"},
-            )
-        rows = rows.filter(state=filters.state)
+        rows = rows.filter(state=_known("state", filters.state, RUN_MACHINE.values))
     if filters.agent:
         by = "agent_ref" if "@" in filters.agent else "agent_id"
         rows = rows.filter(**{by: filters.agent})
@@ -107,4 +93,22 @@ def runs_filtered(filters: RunFilter) -> QuerySet[Run]:
         rows = rows.filter(subject=subject_reference(filters.subject))
     if filters.repository:
         rows = rows.filter(repository=filters.repository)
+    if filters.reason:
+        rows = rows.filter(reason_code=filters.reason)
+    if filters.cause:
+        cause = _known("cause", filters.cause, [each for each in FailureCause.values if each])
+        rows = rows.filter(state=RunState.FAILED, cause=cause)  # no other state keeps one
+    if filters.worker:
+        node = filters.worker.partition(".")[0]  # its attempts are found by the index on the node
+        rows = rows.filter(fencing_token__in=Attempt.objects.filter(node=node, worker_id=filters.worker).values("pk"))
+    if filters.adapter:
+        newest = Attempt.objects.filter(pk=OuterRef("fencing_token"), adapter=filters.adapter)
+        rows = rows.filter(Exists(newest))
     return rows
+
+
+def _known(field: str, value: str, known: Sequence[str]) -> str:
+    if value not in known:
+        message = f"Unknown {field} {value!r}. Known: {', '.join(known)}."
+        raise Invalid("invalid_field", message, details={"field": field})
+    return value

@@ -23,6 +23,8 @@ class Outbox(models.Model):
     observed = models.JSONField(default=dict)
     last_error = models.CharField(max_length=500, default="", blank=True)
     dead_at = models.DateTimeField(null=True)
+    requeued_at = models.DateTimeField(null=True)  # the last time that an operator gave a dead row new tries
+    requeued_by = models.CharField(max_length=200, default="", blank=True)
 
     class Meta:
         constraints: ClassVar = [

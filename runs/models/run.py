@@ -101,6 +101,7 @@ class Run(models.Model):
     created_at = models.DateTimeField()
     queued_at = models.DateTimeField(null=True, blank=True)
     first_claimed_at = models.DateTimeField(null=True, blank=True)
+    extended_seconds = models.PositiveIntegerField(default=0)  # granted by operators, all attempts together
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from runs.policy.forms import Block
-from runs.policy.machines import Price, Web, WeightClass
+from runs.policy.machines import Limits, Price, Web, WeightClass
 from runs.policy.merging import Merging
 from runs.policy.retention import Retention
 from runs.policy.reviewers import ReviewerEntry, ReviewerList  # noqa: TC001 -- pydantic reads the annotations
@@ -34,6 +34,7 @@ class Policy(Block):
     retention: Retention = Retention()
     models: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
     prices: dict[str, Price] = Field(default_factory=dict)
+    limits: Limits = Limits()
     weight_classes: dict[str, WeightClass] = Field(default_factory=dict)
     repositories: dict[str, RepositoryPolicy] = Field(default_factory=dict)
 

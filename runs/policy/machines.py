@@ -27,3 +27,9 @@ class Price(Block):
 
 class WeightClass(Block):
     """A weight that runs carry; limits on it come with a later version."""
+
+
+class Limits(Block):
+    """How much of something there may be at once, and how long a run may be extended."""
+
+    max_run_minutes: Annotated[int, Field(ge=1, le=1440)] = 180

@@ -42,7 +42,7 @@ def run_enqueue(*, spec: Mapping[str, Any], actor: str, subject_label: str = "")
 
     ``spec`` is `factory.run-spec/v1` without runId and createdAt, which are made here. Joins the caller's transaction
     or opens one. Raises Invalid (`invalid_spec`, `invalid_input`, `unknown_definition`, `artifact_missing`,
-    `too_large`, `proposal_required`) and Refused (`idempotency_conflict`); then nothing is stored.
+    `too_large`) and Refused (`proposal_required`, `idempotency_conflict`); then nothing is stored.
     """
     content_hash = document_hash({key: value for key, value in spec.items() if key not in IDENTITY})
     with joined_transaction():
@@ -90,8 +90,6 @@ def _checked(spec: Mapping[str, Any]) -> Definition:
     """Pass a specification that may be stored, with its definition; the first fault found is raised."""
     _check_sizes(spec)
     check_spec(spec)
-    if spec["origin"]["kind"] != "flow" or "flow" not in spec:
-        raise Invalid("proposal_required", "only a step of a flow goes to the queue without a proposal")
     if spec_value(spec, "weightClass") not in policy().weight_classes:
         raise _invalid("weightClass", f"policy.yaml has no weight class {spec['weightClass']}")
     definition = Definition.objects.filter(def_hash=spec["defHash"], ref=spec["agent"], is_current=True).first()
@@ -101,9 +99,23 @@ def _checked(spec: Mapping[str, Any]) -> Definition:
             f"{spec['agent']} with this content is not current; load it with: manage.py sync_definitions",
             details={"agent": spec["agent"], "defHash": spec["defHash"]},
         )
+    _check_origin(spec, definition)
     _check_input(spec, definition_document(definition.def_hash))
     _check_artifacts(spec)
     return definition
+
+
+def _check_origin(spec: Mapping[str, Any], definition: Definition) -> None:
+    """Pass a step of a flow, and what an operator starts of an agent that only reads; the rest needs a proposal."""
+    kind = spec["origin"]["kind"]
+    if kind == "flow" and "flow" in spec:
+        return
+    reads_only = definition.kind == "event" and not definition.mutating and not spec_value(spec, "mutating")
+    if kind == "operator" and "flow" not in spec and reads_only:
+        return
+    why = "changes something outside its workspace" if definition.mutating else "is a step of a flow"
+    what = f"{definition.ref} {why}" if kind == "operator" and not reads_only else f"a run of origin {kind}"
+    raise Refused("proposal_required", f"{what}, so it is not started directly", details={"agent": definition.ref})
 
 
 def _check_sizes(spec: Mapping[str, Any]) -> None:
@@ -155,7 +167,7 @@ def _new_run(
 ) -> Run:
     requirement = requirement_of(spec)
     spec_hash = document_hash(spec)
-    flow = spec["flow"]
+    flow = spec.get("flow", {})
     priority = spec_value(spec, "priority")
     return Run(
         run_id=spec["runId"],
@@ -169,11 +181,11 @@ def _new_run(
         subject=spec["subject"],
         subject_label=subject_label,
         repository=spec.get("repository", ""),
-        flow_type=flow["type"],
-        flow_subject=flow["subject"],
-        flow_generation=flow["generation"],
-        flow_step=flow["step"],
-        flow_entry=int(flow["entry"]),
+        flow_type=flow.get("type", ""),
+        flow_subject=flow.get("subject", ""),
+        flow_generation=flow.get("generation"),
+        flow_step=flow.get("step", ""),
+        flow_entry=int(flow["entry"]) if flow else None,
         origin_kind=spec["origin"]["kind"],
         correlation_id=spec["correlationId"],
         causation_id=spec.get("causationId", ""),

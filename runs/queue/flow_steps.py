@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from runs.contract.canonical import document_hash
-from runs.contract.spec import FLOW_DEFAULTS, SPEC_VERSION
+from runs.contract.spec import SPEC_VERSION
 from runs.definitions.stored import definition_current, definition_document
 from runs.flow import AT_REST, RunState
-from runs.models import Attempt, Definition, Result, Run
+from runs.models import Attempt, Result, Run
+from runs.queue.spec_fields import definition_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,7 +99,7 @@ def flow_step_spec(request: StepRequest) -> dict[str, Any]:
     flow = request.flow
     spec: dict[str, Any] = {
         "schemaVersion": SPEC_VERSION,
-        **_from_definition(row, definition),
+        **definition_fields(row, definition),
         "input": variables,
         "inputHash": document_hash(variables),
         "subject": request.subject or flow.subject,
@@ -148,36 +149,3 @@ def run_outcome(run: Run) -> RunOutcome:
         ended_at=run.ended_at,
         result=result.document if result else None,
     )
-
-
-def _from_definition(row: Definition, definition: Mapping[str, Any]) -> dict[str, Any]:
-    limits = definition.get("limits", {})
-    fields: dict[str, Any] = {
-        "agent": row.ref,
-        "defHash": row.def_hash,
-        "promptBinding": row.prompt_binding,
-        "outputContract": row.output_contract,
-        "adapter": row.adapter,
-        "mutating": row.mutating,
-        "weightClass": definition.get("weightClass", FLOW_DEFAULTS["weightClass"]),
-        "priority": definition.get("priority", FLOW_DEFAULTS["priority"]),
-        "resultPolicy": definition.get("resultPolicy", FLOW_DEFAULTS["resultPolicy"]),
-    }
-    for name in ("timeoutSeconds", "verifySeconds", "maxAttempts", "maxEnvironmentRetries"):
-        fields[name] = limits.get(name, FLOW_DEFAULTS[name])
-    for name in ("budget",):
-        if limits.get(name):
-            fields[name] = limits[name]
-    if limits.get("artifacts"):
-        fields["artifactLimits"] = limits["artifacts"]
-    for name in ("capabilities", "harness", "sandbox", "verify"):
-        if definition.get(name):
-            fields[name] = definition[name]
-    if row.prompt_binding == "pinned" and definition.get("prompt"):
-        fields["promptHash"] = definition["prompt"]["hash"]
-    model = definition.get("model", {})
-    if model.get("tier"):
-        fields["modelTier"] = model["tier"]
-    if model.get("name"):
-        fields["model"] = model["name"]
-    return fields

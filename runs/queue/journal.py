@@ -69,10 +69,10 @@ def run_move(run: Run, edge_name: str, step: Step, **columns: Any) -> None:
     row.save(force_insert=True)
 
 
-def journal_append(run: Run, kind: JournalKind, step: Step) -> None:
-    """Write a row that moves nothing (a fenced write, a recorded deadline). Same compare-and-set as a move."""
+def journal_append(run: Run, kind: JournalKind, step: Step, **columns: Any) -> None:
+    """Write a row that moves nothing (a fenced write, an extension), and ``columns`` with it. Same compare-and-set."""
     row = _next_row(run, step, kind=kind, edge="", moved=("", ""))
-    _write(run, run.state, {"journal_seq": row.seq, "journal_head": row.record_hash})
+    _write(run, run.state, {**columns, "journal_seq": row.seq, "journal_head": row.record_hash})
     row.save(force_insert=True)
 
 

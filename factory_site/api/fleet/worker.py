@@ -1,17 +1,33 @@
-"""One worker with what it did."""
+"""One worker: what it did, and taking its run back."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse  # noqa: TC002  # ninja reads the annotations
 from ninja import Router
+from pydantic import Field
 
+from factory_site.api.auth import needs
 from factory_site.api.errors import responses
 from factory_site.api.fleet.answers import WorkerDetail
-from factory_site.api.lists import conditional
+from factory_site.api.lists import Body, conditional
+from factory_site.api.run_answers import RunRow
 from factory_site.api.workers import _row_json as worker_json
 from factory_site.console.selectors.workers import worker_page
+from runs.models import Role
+from runs.reading.rows import run_row
+from workers.services.release import worker_release
 
 router = Router(by_alias=True)
+
+
+class Release(Body):
+    """Which run, whether from a worker that is heard of, and why."""
+
+    run_id: str = Field(max_length=40)
+    force: bool = Field(default=False, strict=True)
+    reason: str = Field("", max_length=500)
 
 
 @router.get("/{worker_id}", response=responses({200: WorkerDetail}, 304, 404))
@@ -35,3 +51,13 @@ def worker_show(request: HttpRequest, worker_id: str) -> HttpResponse:
             ],
         },
     )
+
+
+@router.post("/{worker_id}/release", response=responses({200: RunRow}, 403, 404, 409, 413))
+def worker_release_post(request: HttpRequest, worker_id: str, body: Release) -> dict[str, Any]:
+    """Take a run back from its worker now; the retry rule queues it again."""
+    caller = needs(request, Role.OPERATOR, "Releasing a run")
+    run = worker_release(
+        worker_id=worker_id, run_id=body.run_id, actor=caller.actor, force=body.force, reason=body.reason
+    )
+    return run_row(run)
