@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from convergence.decisions.review_claims import CONTRACT, review_claims
 from convergence.effects.review_request import request_review
 from convergence.effects.threads import reply, resolve
 from convergence.flow import CONVERGENCE_MACHINE, ConvergenceState
@@ -19,6 +20,7 @@ from runs.flows.registry import FlowType, register_flow
 from runs.humans.tasks import TaskKind, register_kind
 from runs.intake.deliveries import register_waker
 from runs.outbox.dispatch import Delivery, register_consumer
+from runs.queue.attempts.semantics import register_semantic_check
 from runs.subjects import register_resolver
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def run_over(delivery: Delivery) -> Mapping[str, Any]:
 
 
 def register() -> None:
-    """Register the flow type, its kind of question, the consumers of ended runs and the waker of webhooks."""
+    """Register flow type, contract and kind of question, the consumers of ended runs and the waker of webhooks."""
     register_flow(
         FlowType(
             name=CONVERGENCE_MACHINE.name,
@@ -57,6 +59,7 @@ def register() -> None:
             effects={"request_review": request_review, "reply": reply, "resolve": resolve},
         )
     )
+    register_semantic_check(CONTRACT, review_claims)
     register_kind(TaskKind(REVIEW_ANSWER, "Review question"))
     register_consumer("run.completed", run_over)
     register_consumer("run.ended", run_over)

@@ -14,10 +14,11 @@ LISTED = {
         "status": "what is going on, and what needs a person",
         "tasks": "questions to people: list, show, answer",
         "prs": "pull requests: list, show, look now, cancel",
-        "runs": "runs of agents: list, show, trace, receipt, why, cancel",
+        "runs": "runs of agents: list, show, why; start, cancel, retry, extend",
     },
     "look after it": {
         "doctor": "what is wrong, each with the command that mends it",
+        "workers": "take a run back from its worker: release",
         "credentials": "credentials of worker nodes: issue, rotate, revoke, list",
         "tokens": "API tokens: issue, revoke, list",
         "sync_definitions": "load agent definitions, prompts and schemas now",

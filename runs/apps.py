@@ -18,6 +18,8 @@ class RunsConfig(AppConfig):
 
         from runs.flows.looks import effect_deliver, flows_pass
         from runs.flows.move import EFFECT_TOPIC
+        from runs.humans.refused import REFUSED_KIND
+        from runs.humans.tasks import register_kind
         from runs.outbox.dispatch import outbox_pass, register_consumer
         from runs.periodic import register_pass
         from runs.queue.attempts.reaper import reaper_pass
@@ -28,6 +30,7 @@ class RunsConfig(AppConfig):
 
         register_kernel_rules()
         register_consumer(EFFECT_TOPIC, effect_deliver)
+        register_kind(REFUSED_KIND)
         register_pass("outbox", seconds=1.0, body=outbox_pass)
         register_pass("flows", seconds=1.0, body=flows_pass)
         register_pass("reaper", seconds=settings.FACTORY.reaper_seconds, body=reaper_pass)

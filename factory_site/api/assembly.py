@@ -21,8 +21,7 @@ from factory_site.api.fleet.doctor import router as doctor
 from factory_site.api.fleet.outbox import router as outbox
 from factory_site.api.fleet.worker import router as worker
 from factory_site.api.pulls import router as pulls
-from factory_site.api.run_verbs import router as run_verbs
-from factory_site.api.runs import router as runs
+from factory_site.api.run_verbs import router as runs
 from factory_site.api.status import router as status
 from factory_site.api.tasks import router as tasks
 from factory_site.api.workers import router as workers
@@ -60,7 +59,6 @@ api.add_router("/api/v1/status", status, tags=["status"])
 api.add_router("/api/v1/pull-requests", pulls, tags=["pull requests"])
 api.add_router("/api/v1/tasks", tasks, tags=["tasks"])
 api.add_router("/api/v1/runs", runs, tags=["runs"])
-api.add_router("/api/v1/runs", run_verbs, tags=["runs"])
 api.add_router("/api/v1/workers", workers, tags=["workers"])
 api.add_router("/api/v1/workers", worker, tags=["workers"])
 api.add_router("/api/v1/agents", agents, tags=["agents"])

@@ -136,6 +136,25 @@ class Stored(Wire):
     sha256: str
 
 
+class FlowStep(Wire):
+    """The step of a flow that asked for the run; ``entry`` is the row of its log that entered the step."""
+
+    type: str
+    subject: str
+    generation: int | None
+    step: str
+    entry: int | None
+
+
+class Lineage(Wire):
+    """Where a run came from."""
+
+    origin: str
+    correlation_id: str | None
+    causation_id: str | None
+    flow: FlowStep | None
+
+
 class RunDetail(RunRow):
     """Everything about one run."""
 
@@ -147,6 +166,9 @@ class RunDetail(RunRow):
     journal: list[Journaled]
     result: dict[str, Any] | None
     receipt_hash: str | None
+    receipt: dict[str, Any] | None
+    usage: Usage | None
+    lineage: Lineage
     artifacts: list[Stored]
 
 

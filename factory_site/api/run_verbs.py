@@ -1,11 +1,10 @@
-"""Routes with which an operator acts on runs."""
+"""Routes with which an operator acts on runs: on the router that reads them, since both share a path."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.http import HttpRequest  # noqa: TC002  # ninja reads the annotations
-from ninja import Router
 from ninja.responses import Status
 from pydantic import Field
 
@@ -13,6 +12,7 @@ from factory_site.api.auth import needs
 from factory_site.api.errors import responses
 from factory_site.api.lists import Body
 from factory_site.api.run_answers import RunRow, Started
+from factory_site.api.runs import router
 from runs.models import Role
 from runs.queue.cancel import run_cancel
 from runs.queue.operating.extend import run_extend
@@ -21,7 +21,7 @@ from runs.queue.operating.start import run_start
 from runs.reading.detail import run_find
 from runs.reading.rows import run_row
 
-router = Router(by_alias=True)
+__all__ = ["router"]
 
 
 class Start(Body):
@@ -81,7 +81,7 @@ def run_cancel_post(request: HttpRequest, run_id: str, body: Cancel | None = Non
 def run_retry_post(request: HttpRequest, run_id: str, body: Retry | None = None) -> dict[str, Any]:
     """Queue a failed run again."""
     caller = needs(request, Role.OPERATOR, "Retrying a run")
-    wanted = body or Retry()
+    wanted = body or Retry(force=False, reason="")
     return run_row(run_retry(run=run_find(run_id), actor=caller.actor, force=wanted.force, reason=wanted.reason))
 
 

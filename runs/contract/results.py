@@ -5,7 +5,7 @@ Pure functions over bytes and text; the worker applies all of them, the server t
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -161,6 +161,18 @@ def check_evidence(evidence: Mapping[str, Any] | None) -> None:
     if evidence is not None and len(canonical_bytes(evidence)) > LARGEST_EVIDENCE:
         message = f"the evidence is larger than {LARGEST_EVIDENCE} bytes"
         raise ContractViolation("evidence_too_large", message)
+
+
+def check_memos(learnings: Sequence[Any], definition: Mapping[str, Any]) -> None:
+    """Check 14: an agent leaves only memos of the kinds that its definition declares."""
+    allowed = definition.get("emits", {}).get("memos", [])
+    for number, learning in enumerate(learnings):
+        kind = learning.get("kind") if isinstance(learning, Mapping) else None
+        if kind not in allowed:
+            message = (
+                f"learnings[{number}] is of kind {kind!r:.80}; the definition allows {', '.join(allowed) or 'none'}"
+            )
+            raise ContractViolation("memo_not_allowed", message, path=f"$.learnings[{number}]")
 
 
 def merge_evidence(agent: Mapping[str, Any] | None, workspace: Mapping[str, Any] | None) -> dict[str, Any] | None:

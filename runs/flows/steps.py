@@ -40,6 +40,8 @@ def flow_step_delayed(run: Run, by: timedelta, at: datetime) -> None:
 
 def _waiting(run: Run) -> QuerySet[FlowRow] | None:
     """The active row whose present state the run's step entered; None when no such flow type is registered."""
+    if run.flow_generation is None or run.flow_entry is None:
+        return None
     for flow in flow_types():
         if flow.name == run.flow_type:
             return flow.rows(run.flow_subject).filter(

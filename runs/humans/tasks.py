@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.db import transaction
 
 from runs.clock import now as clock_now
 from runs.contract.canonical import document_hash
@@ -16,6 +15,7 @@ from runs.humans.flow import TASK_MACHINE, TaskState
 from runs.humans.forms import answer_check, form_check
 from runs.humans.selectors import task_find
 from runs.models.human_task import HumanTask
+from runs.transactions import joined_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,11 +27,15 @@ MOST_CONTEXT = 8 * 1024  # characters
 
 @dataclass(frozen=True, slots=True)
 class TaskKind:
-    """One kind of question: its name, its word on screens, and a further check of an answer that fits the form."""
+    """One kind of question: its name, its word on screens, and a further check of an answer that fits the form.
+
+    ``act(task, answer, actor)`` is what an answer does, in its transaction; what it raises refuses the answer.
+    """
 
     name: str
     word: str
     check: Callable[[HumanTask, Mapping[str, Any]], None] | None = None
+    act: Callable[[HumanTask, Mapping[str, Any], str], None] | None = None
 
 
 _kinds: dict[str, TaskKind] = {}
@@ -104,18 +108,18 @@ def task_answer(*, task_id: int, variables: Mapping[str, Any], actor: str, seen:
     """Record the answer of a person; the first one wins, and the flow that asked looks at once.
 
     Raises ``NotFound`` unknown_task, ``Refused`` already_answered, superseded or stale_question, ``Invalid``
-    invalid_answer. A refused answer changes nothing.
+    invalid_answer, and what the kind's own act refuses with. A refused answer changes nothing.
     """
     task = task_find(task_id)
     _refuse_ended(task)
     if seen and seen != task.seen_hash:
         raise Refused("stale_question", "The question has changed since it was shown. Nothing was answered.")
     answer = answer_check(task.form, variables)
-    check = task_kind(task.kind).check
-    if check is not None:
-        check(task, answer)
+    kind = task_kind(task.kind)
+    if kind.check is not None:
+        kind.check(task, answer)
     now = clock_now()
-    with transaction.atomic():
+    with joined_transaction():
         moved = _task_move(
             task,
             "answer",
@@ -126,6 +130,8 @@ def task_answer(*, task_id: int, variables: Mapping[str, Any], actor: str, seen:
             variables=answer,
         )
         if moved:
+            if kind.act is not None:
+                kind.act(task, answer, actor)
             subject_wake(task.subject)
     task.refresh_from_db()
     if not moved:

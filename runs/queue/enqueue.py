@@ -110,12 +110,20 @@ def _check_origin(spec: Mapping[str, Any], definition: Definition) -> None:
     kind = spec["origin"]["kind"]
     if kind == "flow" and "flow" in spec:
         return
-    reads_only = definition.kind == "event" and not definition.mutating and not spec_value(spec, "mutating")
-    if kind == "operator" and "flow" not in spec and reads_only:
+    if kind == "operator" and "flow" not in spec and not spec_value(spec, "mutating"):
+        direct_start_check(definition)
+        return
+    message = f"a run of origin {kind} goes to the queue with an approved proposal only"
+    raise Refused("proposal_required", message, details={"agent": definition.ref})
+
+
+def direct_start_check(definition: Definition) -> None:
+    """Pass an agent that a person may start without a proposal: no step of a flow, and it only reads."""
+    if definition.kind == "event" and not definition.mutating:
         return
     why = "changes something outside its workspace" if definition.mutating else "is a step of a flow"
-    what = f"{definition.ref} {why}" if kind == "operator" and not reads_only else f"a run of origin {kind}"
-    raise Refused("proposal_required", f"{what}, so it is not started directly", details={"agent": definition.ref})
+    message = f"{definition.ref} {why}, so it is not started directly"
+    raise Refused("proposal_required", message, details={"agent": definition.ref})
 
 
 def _check_sizes(spec: Mapping[str, Any]) -> None:
@@ -133,7 +141,8 @@ def _check_input(spec: Mapping[str, Any], definition: Mapping[str, Any]) -> None
     given = {key: value for key, value in spec["input"].items() if key != "pins"}  # pins are the planner's own
     violation = schema_violation(schema_document(definition["input"]), given)
     if violation is not None:
-        raise Invalid("invalid_input", f"{violation.path}: {violation.message}", details={"path": violation.path})
+        message = f"the input does not fit the agent's input schema: {violation.path}: {violation.message}"
+        raise Invalid("invalid_input", message, details={"path": violation.path})
     if spec["inputHash"] != document_hash(spec["input"]):
         raise _invalid("inputHash", "inputHash is not the hash of the input")
 

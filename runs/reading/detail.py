@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from runs.contract.errors import NotFound
 from runs.contract.redactor import Redactor
-from runs.models import Attempt, JournalRow, Receipt, RemovedRun, ResultArtifact, Run, RunSpec, TraceRow
+from runs.models import Attempt, JournalRow, Receipt, RemovedRun, ResultArtifact, Run, RunSpec, TraceRow, Usage
 from runs.reading.rows import MICRO, run_row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 MOST_TRACE_ROWS = 200
 
@@ -29,19 +29,23 @@ def run_find(run_id: str) -> Run:
 
 
 def run_detail(run: Run) -> dict[str, Any]:
-    """The list row, and specification, hashes, attempts, journal, result, receipt and artifacts."""
+    """The list row, and specification, hashes, attempts, journal, result, receipt, usage, artifacts and lineage."""
     receipt = Receipt.objects.filter(run=run).first()
     result = getattr(run, "result", None)
+    attempts = list(run.attempts.select_related("usage").order_by("number"))
     return {
         **run_row(run),
         "spec": Redactor().redact_document(RunSpec.objects.get(run=run).document),
         "specHash": run.spec_hash,
         "defHash": run.def_hash,
         "journalHead": run.journal_head,
-        "attempts": [_attempt(attempt) for attempt in run.attempts.select_related("usage").order_by("number")],
+        "attempts": [_attempt(attempt) for attempt in attempts],
         "journal": [_journal(row) for row in JournalRow.objects.filter(run=run).order_by("seq")],
         "result": json.loads(result.canonical) if result else None,
         "receiptHash": receipt.receipt_hash if receipt else None,
+        "receipt": json.loads(receipt.canonical) if receipt else None,
+        "usage": _sum([usage for attempt in attempts if (usage := getattr(attempt, "usage", None))]),
+        "lineage": _lineage(run),
         "artifacts": [
             {"kind": each.kind, "name": each.name, "sha256": each.artifact_id}
             for each in ResultArtifact.objects.filter(result__run=run)
@@ -101,7 +105,7 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _usage(usage: Any) -> Mapping[str, Any]:
+def _usage(usage: Usage) -> Mapping[str, Any]:
     return {
         "inputTokens": usage.input_tokens,
         "outputTokens": usage.output_tokens,
@@ -110,6 +114,33 @@ def _usage(usage: Any) -> Mapping[str, Any]:
         "turns": usage.turns,
         "durationMs": usage.duration_ms,
         "costUsd": None if usage.cost_micro_usd is None else usage.cost_micro_usd / MICRO,
+    }
+
+
+def _sum(usages: Sequence[Usage]) -> Mapping[str, Any] | None:
+    """What all attempts used together; a cost that no attempt knows stays unknown."""
+    if not usages:
+        return None
+    each = [_usage(usage) for usage in usages]
+    costs = [usage["costUsd"] for usage in each if usage["costUsd"] is not None]
+    counts = {name: sum(usage[name] for usage in each) for name in each[0] if name != "costUsd"}
+    return {**counts, "costUsd": round(sum(costs), 6) if costs else None}
+
+
+def _lineage(run: Run) -> Mapping[str, Any]:
+    """Where the run came from: its origin, the flow's step that asked, and the ids that bind it to its surroundings."""
+    step = {
+        "type": run.flow_type,
+        "subject": run.flow_subject,
+        "generation": run.flow_generation,
+        "step": run.flow_step,
+        "entry": run.flow_entry,
+    }
+    return {
+        "origin": run.origin_kind,
+        "correlationId": run.correlation_id or None,
+        "causationId": run.causation_id or None,
+        "flow": step if run.flow_type else None,
     }
 
 

@@ -9,6 +9,7 @@ from runs.contract.codes import TerminalState
 from runs.contract.errors import Refused
 from runs.contract.instants import format_instant
 from runs.flow import RunState
+from runs.humans.refused import refusal_asked
 from runs.models import Attempt, AttemptOutcome, JournalKind, JournalRow, Receipt, Result, ResultArtifact, Usage
 from runs.queue.attempts.endings import Ending, attempt_end, attempt_failed, completed_announced, ended_announced
 from runs.queue.attempts.fence import Held, Presented, attempt_write
@@ -89,6 +90,7 @@ def _accept_result(held: Held, submission: Submission, document: Mapping[str, An
     if submission.terminal_state is TerminalState.COMPLETED:
         completed_announced(run, artifact_hash=result.artifact_hash)
     else:
+        refusal_asked(run, document, at)
         ended_announced(run)
 
 

@@ -9,11 +9,12 @@ from runs.contract.canonical import bare_hex, canonical_bytes, document_hash
 from runs.contract.codes import COMPLETIONS, REFUSALS, SERVER_FAILURES, TerminalState
 from runs.contract.errors import Invalid, NotFound
 from runs.contract.instants import parse_instant
-from runs.contract.results import ContractViolation, check_evidence, decision_is_valid
+from runs.contract.results import ContractViolation, check_evidence, check_memos, decision_is_valid
 from runs.contract.schemas import schema_violation
 from runs.contract.wire import LARGEST_DETAIL
 from runs.definitions.stored import definition_document, schema_document
-from runs.models import ArtifactGrant, Run
+from runs.models import ArtifactGrant, Run, RunSpec
+from runs.queue.attempts.semantics import semantic_check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from runs.queue.attempts.fence import Presented
 
 EMPTY_ARTIFACT: Mapping[str, Any] = {}
+SEMANTIC = "semantic"  # among the checks that were applied
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,24 @@ def _document(run: Run, presented: Presented, state: TerminalState, body: Mappin
     _check_hash_of(sent, "evidence")
     if any(ref not in body["artifactRefs"] for ref in sent["artifacts"]):
         raise ContractViolation("result_schema", "result.artifacts names more than artifactRefs", field="artifacts")
+    check_memos(sent.get("learnings") or (), definition_document(run.def_hash))
+    checks = [each for each in sent["verification"]["checks"] if each != SEMANTIC]  # the server's own word
+    if state is TerminalState.COMPLETED and sent["reasonCode"] == "ok" and _claims_checked(run, sent):
+        checks.append(SEMANTIC)
+    document["verification"] = {**sent["verification"], "checks": checks}
     return document
+
+
+def _claims_checked(run: Run, sent: Mapping[str, Any]) -> bool:
+    """Whether the output contract has a semantic check, which then passed."""
+    check = semantic_check(run.output_contract)
+    if check is None:
+        return False
+    mismatch = check(RunSpec.objects.get(run=run).document["input"], sent["artifact"], sent.get("evidence") or {})
+    if mismatch is not None:
+        details = {"field": mismatch.field, "claimed": mismatch.claimed, "observed": mismatch.observed}
+        raise ContractViolation("evidence_mismatch", mismatch.sentence, **details)
+    return True
 
 
 def _check_completed(run: Run, sent: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from runs.contract.ids import ulid
 from runs.contract.spec import SPEC_VERSION
 from runs.definitions.stored import definition_current, definition_document
 from runs.models import Run
-from runs.queue.enqueue import Enqueued, run_enqueue
+from runs.queue.enqueue import Enqueued, direct_start_check, run_enqueue
 from runs.queue.spec_fields import definition_fields
 from runs.subjects import subject_reference
 
@@ -48,6 +48,7 @@ def run_start(*, agent: str, variables: Any, actor: str, subject: str = "", key:
     if known is not None:
         return known
     row = definition_current(ref=agent) if "@" in agent else definition_current(agent_id=agent)
+    direct_start_check(row)
     spec = start_spec(row, variables, subject=about, identity=identity)
     try:
         return run_enqueue(spec=spec, actor=actor, subject_label=subject or row.ref)

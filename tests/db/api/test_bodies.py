@@ -95,7 +95,7 @@ def test_an_unknown_path_of_programs_is_told_in_their_shape(path, method):
     ("method", "path", "allowed"),
     [
         ("delete", SUBMIT, {"GET", "POST"}),
-        ("put", "/api/v1/runs", {"GET"}),
+        ("put", "/api/v1/runs", {"GET", "POST"}),
         ("post", "/api/v1/status", {"GET"}),
         ("get", "/api/v1/runs/run_1/cancel", {"POST"}),
         ("get", "/hooks/github", {"POST"}),

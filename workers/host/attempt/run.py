@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from runs.contract.codes import Phase, TerminalState
-from runs.contract.results import ContractViolation, check_evidence, merge_evidence
+from runs.contract.results import ContractViolation, check_evidence, check_memos, merge_evidence
 from workers.host.adapters.contract import AdapterUnavailable, Outcome, Paths, Request, Usage
 from workers.host.adapters.registry import GuardedAdapter
 from workers.host.attempt.claimed import Claimed, verify_claim
@@ -241,6 +241,7 @@ class AttemptRun:
                 checks.append("git_change")
             workspace = self.observation.document() if self.observation else None
             check_evidence(merge_evidence(given.evidence if given else None, workspace))
+            check_memos(given.learnings if given else (), self.claimed.definition)
         except ContractViolation as error:
             return violation(error)
         if verdict.state is TerminalState.COMPLETED and verdict.reason == "ok" and self.claimed.spec.get("verify"):

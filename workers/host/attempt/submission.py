@@ -104,8 +104,9 @@ def submission(claimed: Claimed, verdict: Verdict, execution: Execution, refs: l
 
 def _result(claimed: Claimed, verdict: Verdict, refs: list[Mapping[str, Any]],
             workspace: Mapping[str, Any] | None) -> dict[str, Any]:  # fmt: skip
-    completed = verdict.state is TerminalState.COMPLETED
     given = verdict.result
+    completed = verdict.state is TerminalState.COMPLETED
+    artifact = verdict.artifact if completed else given.artifact if given else None  # a refusal may carry its summary
     evidence = merge_evidence(given.evidence if given else None, workspace)
     result: dict[str, Any] = {
         "schemaVersion": RESULT_VERSION,
@@ -114,8 +115,8 @@ def _result(claimed: Claimed, verdict: Verdict, refs: list[Mapping[str, Any]],
         "terminalState": str(verdict.state),
         "reasonCode": verdict.reason,
         "outputContract": str(claimed.spec.get("outputContract", "")),
-        "artifact": verdict.artifact if completed else None,
-        "artifactHash": document_hash(verdict.artifact) if completed else None,
+        "artifact": artifact,
+        "artifactHash": document_hash(artifact) if completed or artifact is not None else None,
         "evidence": evidence,
         "evidenceHash": document_hash(evidence) if evidence is not None else None,
         "verification": {"status": verdict.status, "checks": list(verdict.checks)},
