@@ -22,6 +22,7 @@ READ_MARGIN = 10.0  # seconds beyond the wait that was asked for
 UPLOAD_SECONDS = 60.0  # without progress
 FIRST_RETRY = 0.5  # seconds; doubled up to LONGEST_RETRY
 LONGEST_RETRY = 30.0
+UNTRUSTED = "SSLError; is the authority of its certificate in REQUESTS_CA_BUNDLE?"
 CREDENTIAL_PAUSE = 5.0  # seconds between two looks at a credential file that was refused
 DOUBLINGS = 10
 CLOCK: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -92,7 +93,9 @@ class Client:
         self.credentials = credentials
         self.worker_id = worker_id
         self._local = threading.local()
-        self._trusts_environment = not is_loopback(urlsplit(url).hostname or "")
+        host = urlsplit(url).hostname or ""
+        # A proxy of the environment never sees requests to this machine; REQUESTS_CA_BUNDLE counts everywhere.
+        self._proxies = {"no_proxy": host} if is_loopback(host) else {}
 
     def post(self, path: str, body: Mapping[str, Any], *, key: str | None = None, worker_id: str | None = None,
              wait: float = 0.0) -> Answer:  # fmt: skip
@@ -128,7 +131,10 @@ class Client:
                 auth=_Bearer(credential.token),
                 timeout=(CONNECT_SECONDS, seconds),
                 allow_redirects=False,
+                proxies=dict(self._proxies),
             )
+        except requests.exceptions.SSLError:
+            raise Unreachable(UNTRUSTED) from None
         except requests.RequestException as error:
             # The text of such an error may quote headers; its type says enough.
             raise Unreachable(type(error).__name__) from None
@@ -146,8 +152,6 @@ class Client:
         session: requests.Session | None = getattr(self._local, "session", None)
         if session is None:
             session = requests.Session()
-            # A proxy never sees requests to this machine; elsewhere proxies and REQUESTS_CA_BUNDLE count.
-            session.trust_env = self._trusts_environment
             self._local.session = session
         return session
 
