@@ -25,6 +25,9 @@ class RunsConfig(AppConfig):
         from runs.queue.attempts.reaper import reaper_pass
         from runs.queue.holds import holds_pass
         from runs.queue.journal_check import journal_check_pass
+        from runs.queue.limits.upkeep import SECONDS as LIMITS_SECONDS
+        from runs.queue.limits.upkeep import limits_pass
+        from runs.queue.limits.warnings import KIND as BUDGET_WARNING
         from runs.retention.kernel import register_kernel_rules
         from runs.retention.prune import prune_pass
 
@@ -37,3 +40,5 @@ class RunsConfig(AppConfig):
         register_pass("holds", seconds=HOLDS_SECONDS, body=holds_pass)
         register_pass("prune", seconds=PRUNE_SECONDS, body=prune_pass)
         register_pass("journal_check", seconds=JOURNAL_SECONDS, body=journal_check_pass)
+        register_pass("limits", seconds=LIMITS_SECONDS, body=limits_pass)
+        register_kind(BUDGET_WARNING)

@@ -16,6 +16,6 @@ if TYPE_CHECKING:
 def capacities() -> Sequence[Capacity]:
     """Every worker that is neither stopped nor lost; only an idle one counts as free. Two queries."""
     return [
-        Capacity(row.worker_id, offer_of(row.offer), is_busy=row.state is not WorkerState.IDLE)
+        Capacity(row.worker_id, offer_of(row.offer), is_busy=row.state is not WorkerState.IDLE, node=row.node)
         for row in live_workers()
     ]

@@ -20,6 +20,7 @@ from factory_site.api.fleet.artifacts import router as artifacts
 from factory_site.api.fleet.doctor import router as doctor
 from factory_site.api.fleet.outbox import router as outbox
 from factory_site.api.fleet.worker import router as worker
+from factory_site.api.limits import budgets, pauses
 from factory_site.api.pulls import router as pulls
 from factory_site.api.run_verbs import router as runs
 from factory_site.api.status import router as status
@@ -61,6 +62,8 @@ api.add_router("/api/v1/tasks", tasks, tags=["tasks"])
 api.add_router("/api/v1/runs", runs, tags=["runs"])
 api.add_router("/api/v1/workers", workers, tags=["workers"])
 api.add_router("/api/v1/workers", worker, tags=["workers"])
+api.add_router("/api/v1/pauses", pauses, tags=["limits"])
+api.add_router("/api/v1/budgets", budgets, tags=["limits"])
 api.add_router("/api/v1/agents", agents, tags=["agents"])
 api.add_router("/api/v1/doctor", doctor, tags=["status"])
 api.add_router("/api/v1/artifacts", artifact_lists, tags=["artifacts"])

@@ -8,6 +8,7 @@ from runs.models.document import Definition, Document, DocumentKind, Prompt, Pro
 from runs.models.human_task import HumanTask
 from runs.models.journal import JournalKind, JournalRow
 from runs.models.journal_check import JournalCheck
+from runs.models.limits import BudgetRaise, Pause, PauseScope
 from runs.models.outbox import Outbox
 from runs.models.periodic import PeriodicTask
 from runs.models.placement import PlacementClass
@@ -26,6 +27,7 @@ __all__ = [
     "Attempt",
     "AttemptOutcome",
     "AttemptPhase",
+    "BudgetRaise",
     "CostSource",
     "Definition",
     "Document",
@@ -37,6 +39,8 @@ __all__ = [
     "JournalKind",
     "JournalRow",
     "Outbox",
+    "Pause",
+    "PauseScope",
     "PeriodicTask",
     "PlacementClass",
     "Prompt",

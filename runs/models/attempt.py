@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import F, Q
 
+from runs.models.placement import PlacementClass
 from runs.models.run import FailureCause, Run
 
 UNFINISHED = Q(finished_at__isnull=True)
@@ -36,13 +37,15 @@ class Attempt(models.Model):
 
     Worker and node are plain text: a run never depends on a row of the registry. ``agent_deadline_at`` exists from the
     start of the agent, ``deadline_at`` from the claim; nothing is accepted at or after it. ``claim_*`` and ``result_*``
-    remember the requests that must be answered the same way again. ``detail_json`` is canonical JSON.
+    remember the requests that must be answered the same way again. ``detail_json`` is canonical JSON. ``budget_*`` is
+    what the run might still spend when this attempt was claimed, and what was added to it since; null: no limit.
     """
 
     id = models.BigAutoField(primary_key=True)
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts", db_index=False)
     number = models.PositiveIntegerField()
     agent_ref = models.CharField(max_length=80)
+    placement_class = models.ForeignKey(PlacementClass, on_delete=models.PROTECT, null=True, blank=True, db_index=False)
     worker_id = models.CharField(max_length=120)
     node = models.CharField(max_length=63)
     worker_version = models.CharField(max_length=80, blank=True)
@@ -73,6 +76,8 @@ class Attempt(models.Model):
     def_hash = models.CharField(max_length=71)
     prompt_hash = models.CharField(max_length=71, blank=True)
     exclusive_key = models.CharField(max_length=300, blank=True)
+    budget_micro_usd = models.BigIntegerField(null=True, blank=True)
+    budget_tokens = models.BigIntegerField(null=True, blank=True)
 
     claim_key = models.CharField(max_length=64)
     claim_hash = models.CharField(max_length=71)
@@ -109,6 +114,8 @@ class Attempt(models.Model):
             # The reaper's two questions.
             models.Index(fields=["heartbeat_due_at"], condition=UNFINISHED, name="attempt_liveness"),
             models.Index(fields=["deadline_at"], condition=UNFINISHED, name="attempt_deadline"),
+            # What runs now, by what caps go by and by node.
+            models.Index(fields=["placement_class", "node"], condition=UNFINISHED, name="attempt_open_by_class"),
             # Circuit breaker, costs and caps of an agent.
             models.Index(fields=["agent_ref", "finished_at"], name="attempt_agent"),
         ]

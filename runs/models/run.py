@@ -40,6 +40,7 @@ class FailureCause(models.TextChoices):
 class Run(models.Model):
     """One piece of work. `state` is written by `runs.queue.journal.run_move` alone; a run at rest keeps all columns.
 
+    ``budget_*`` is the specification's own budget, null where it names none.
     ``fencing_token`` is the key of the newest attempt. ``available_at`` belongs to the hold `backoff`. Failures are
     counted by cause; the ones that have a limit of their own have a counter of their own.
     """
@@ -88,6 +89,8 @@ class Run(models.Model):
     verify_seconds = models.PositiveIntegerField(default=0)
     max_attempts = models.PositiveSmallIntegerField()
     max_environment_retries = models.PositiveSmallIntegerField()
+    budget_micro_usd = models.BigIntegerField(null=True, blank=True)
+    budget_tokens = models.BigIntegerField(null=True, blank=True)
 
     attempt_number = models.PositiveIntegerField(default=0)
     fencing_token = models.BigIntegerField(null=True, blank=True)

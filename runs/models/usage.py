@@ -49,16 +49,27 @@ class SpendScope(models.TextChoices):
 
 
 class Spend(models.Model):
-    """A total: of a UTC day (key empty), a subject or a run on that day."""
+    """A total: of a UTC day (key empty), a subject or a run on that day.
+
+    A charge clears ``is_judged``; the pass of the limits sets it when it has looked whether a person is to be warned,
+    and ``warned_at`` when it warned.
+    """
 
     scope = models.CharField(max_length=16, choices=SpendScope)
     key = models.CharField(max_length=300, blank=True)
     day = models.DateField()
     cost_micro_usd = models.BigIntegerField(default=0)
     tokens = models.BigIntegerField(default=0)
+    is_judged = models.BooleanField(default=True)
+    warned_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["scope", "key", "day"], name="spend_total")]
+        indexes = [
+            # What was charged since the limits were looked at, and what spent on a day.
+            models.Index(fields=["id"], condition=models.Q(is_judged=False), name="spend_unjudged"),
+            models.Index(fields=["scope", "day", "-cost_micro_usd"], name="spend_of_day"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.scope} {self.key} {self.day}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from runs.policy.forms import Block
-from runs.policy.machines import Limits, Price, Web, WeightClass
+from runs.policy.forms import Block, OrNothing
+from runs.policy.limits import Budgets, Limits, WeightClass
+from runs.policy.machines import Price, Web
 from runs.policy.merging import Merging
 from runs.policy.retention import Retention
 from runs.policy.reviewers import ReviewerEntry, ReviewerList  # noqa: TC001 -- pydantic reads the annotations
@@ -34,9 +35,16 @@ class Policy(Block):
     retention: Retention = Retention()
     models: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
     prices: dict[str, Price] = Field(default_factory=dict)
+    weight_classes: dict[str, Annotated[WeightClass, OrNothing]] = Field(default_factory=dict)
     limits: Limits = Limits()
-    weight_classes: dict[str, WeightClass] = Field(default_factory=dict)
+    budgets: Budgets = Budgets()
     repositories: dict[str, RepositoryPolicy] = Field(default_factory=dict)
+
+    @property
+    def caps_attempts(self) -> bool:
+        """Whether anything bounds how many attempts run at once."""
+        weights = self.weight_classes.values()
+        return self.limits.caps_attempts or any(each.max is not None or each.per_node is not None for each in weights)
 
     def reviewers_for(self, repository: str) -> tuple[ReviewerEntry, ...]:
         """The reviewers of ``owner/repo``, the general ones unless it has its own."""

@@ -28,3 +28,11 @@ class Block(BaseModel):
     """Keys are camelCase in the file; unknown ones are refused."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=False, extra="forbid", frozen=True)
+
+
+def none_is_empty(value: object) -> object:
+    """Read ``null`` where a mapping may stand: it takes away what the shipped file says."""
+    return {} if value is None else value
+
+
+OrNothing = BeforeValidator(none_is_empty)

@@ -1,4 +1,4 @@
-"""Machines, weights and money: how the web listens, what runs weigh and cost."""
+"""Machines and prices: how the web listens, what a token costs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,3 @@ class Price(Block):
     output: Annotated[float, Field(ge=0)]
     cache_read: Annotated[float, Field(ge=0)] = 0.0
     cache_write: Annotated[float, Field(ge=0)] = 0.0
-
-
-class WeightClass(Block):
-    """A weight that runs carry; limits on it come with a later version."""
-
-
-class Limits(Block):
-    """How much of something there may be at once, and how long a run may be extended."""
-
-    max_run_minutes: Annotated[int, Field(ge=1, le=1440)] = 180

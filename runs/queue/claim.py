@@ -1,4 +1,7 @@
-"""Leasing one run to one worker: a read-only probe, then one durable transaction that picks by index."""
+"""Leasing one run to one worker: a read-only look, then one durable transaction that picks by index.
+
+Classes that a pause, a cap or the day's budget blocks are dropped before any run of theirs is read.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, OuterRef
 
 from runs.clock import now
 from runs.contract.errors import Refused
@@ -16,9 +20,13 @@ from runs.contract.placement import Offer, resolve_adapter
 from runs.contract.spec import SPEC_VERSION, spec_value
 from runs.definitions.stored import definition_document, prompt_hash_now
 from runs.flow import RunState
-from runs.models import Attempt, Hold, PlacementClass, Run
+from runs.models import Attempt, Hold, PlacementClass, Run, SpendScope
 from runs.queue import ready
+from runs.queue.claimable import claimable
 from runs.queue.journal import Step, TransitionRefused, run_move
+from runs.queue.limits.balance import Limit
+from runs.queue.limits.budgets import budget_hold, run_balances
+from runs.queue.limits.standing import caps_locked, standing_now
 from runs.queue.models_of_adapters import model_for
 from runs.queue.placement import OFFER_MATCHES
 from runs.transactions import write_transaction
@@ -26,6 +34,10 @@ from runs.transactions import write_transaction
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# Whether another unfinished attempt has the run's exclusive key; read with the run.
+KEY_TAKEN = Exists(
+    Attempt.objects.filter(exclusive_key=OuterRef("exclusive_key"), finished_at=None).exclude(exclusive_key="")
+)
 MOST_CANDIDATES = 20  # per claim; what fails its test leaves the ready index, so the next claim gets further
 PREPARATION = timedelta(seconds=120)  # what an attempt gets beside the spec's time-out, for workspace and upload
 
@@ -53,20 +65,9 @@ class ClaimedRun:
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """Nothing was leased, and why (`none_ready`)."""
+    """Nothing was leased, and why: `none_ready`, or what holds every fitting run: `paused`, `limits`."""
 
     reason: str = "none_ready"
-
-
-def run_probe(offer: Offer, *, limit: int = 1) -> int:
-    """How many runs this offer could lease now, counted up to the limit. Reads only, takes no lock."""
-    found = 0
-    for row in OFFER_MATCHES.matching(offer, ready.ready_classes()):
-        found += ready.ready_count(row, limit - found)
-        if found >= limit:
-            return limit
-    due = ready.due_classes(now())
-    return min(limit, found + sum(due[row] for row in OFFER_MATCHES.matching(offer, list(due))))
 
 
 def run_claim(request: ClaimRequest) -> ClaimedRun | Empty:
@@ -80,8 +81,9 @@ def run_claim(request: ClaimRequest) -> ClaimedRun | Empty:
         return known
     if SPEC_VERSION not in request.spec_versions:
         return Empty()
-    if not run_probe(request.offer) and not _busy_run(request.worker_id):
-        return Empty()
+    seen = claimable(request.offer, node=request.node)
+    if not seen.count and not _busy_run(request.worker_id):
+        return Empty(seen.reason)
     try:
         with write_transaction():
             return _claim(request)
@@ -103,11 +105,21 @@ def _claim(request: ClaimRequest) -> ClaimedRun | Empty:
         raise Refused("worker_busy", f"{request.worker_id} still holds {busy}", details={"runId": busy})
     at = now()
     ready.due_released(at)
-    for head in _candidates(OFFER_MATCHES.matching(request.offer, ready.ready_classes())):
+    for head in _candidates(_unblocked(request, at)):
         attempt = _lease(request, head, at)
         if attempt is not None:
             return ClaimedRun(attempt)
     return Empty()
+
+
+def _unblocked(request: ClaimRequest, at: datetime) -> list[PlacementClass]:
+    """The classes with ready runs that this worker may serve and nothing blocks, their caps locked and counted."""
+    rows = OFFER_MATCHES.matching(request.offer, ready.ready_classes())
+    if not rows:
+        return []
+    caps_locked(rows, request.node)
+    standing = standing_now(at=at)
+    return [row for row in rows if standing.block_of(row, request.node) is None]
 
 
 def _one_at_a_time(worker_id: str) -> None:
@@ -135,14 +147,19 @@ def _candidates(classes: Iterable[PlacementClass]) -> Iterable[ready.Head]:
 
 
 def _lease(request: ClaimRequest, head: ready.Head, at: datetime) -> Attempt | None:
-    """Lease this run, or None: its exclusive key is taken (it gets the hold), or another claim won it."""
-    run = Run.objects.select_related("spec_row").get(pk=head.run_pk)
+    """Lease this run, or None: its key is taken or a budget is spent (it gets the hold), or another claim won it."""
+    run = Run.objects.select_related("spec_row", "placement_class").annotate(is_key_taken=KEY_TAKEN).get(pk=head.run_pk)
     if run.state != RunState.QUEUED or run.hold:
         return None
-    if run.exclusive_key and Attempt.objects.filter(exclusive_key=run.exclusive_key, finished_at=None).exists():
-        _hold_exclusive(run, at)
+    if run.is_key_taken:
+        _held(run, Hold.EXCLUSIVE, at)
         return None
-    attempt = _new_attempt(request, run, head.placement_class, at)
+    balances = run_balances(run)
+    if hold := budget_hold(balances):
+        _held(run, hold, at)
+        return None
+    own = balances.get(SpendScope.RUN)
+    attempt = _new_attempt(request, run, head.placement_class, own.left if own else Limit(), at)
     try:
         with transaction.atomic():
             attempt.save(force_insert=True)
@@ -158,17 +175,17 @@ def _lease(request: ClaimRequest, head: ready.Head, at: datetime) -> Attempt | N
         if busy := _busy_run(request.worker_id):
             raise Refused("worker_busy", f"{request.worker_id} still holds {busy}", details={"runId": busy}) from None
         if run.exclusive_key:
-            _hold_exclusive(run, at)
+            _held(run, Hold.EXCLUSIVE, at)
         return None
     attempt.run = run
     return attempt
 
 
-def _hold_exclusive(run: Run, at: datetime) -> None:
-    Run.objects.filter(pk=run.pk, state=RunState.QUEUED, hold="").update(hold=Hold.EXCLUSIVE, hold_checked_at=at)
+def _held(run: Run, hold: Hold, at: datetime) -> None:
+    Run.objects.filter(pk=run.pk, state=RunState.QUEUED, hold="").update(hold=hold, hold_checked_at=at)
 
 
-def _new_attempt(request: ClaimRequest, run: Run, row: PlacementClass, at: datetime) -> Attempt:
+def _new_attempt(request: ClaimRequest, run: Run, row: PlacementClass, left: Limit, at: datetime) -> Attempt:
     spec = run.spec_row.document
     adapter = resolve_adapter(request.offer, row.adapter) or row.adapter
     liveness = settings.FACTORY.liveness_seconds
@@ -176,6 +193,7 @@ def _new_attempt(request: ClaimRequest, run: Run, row: PlacementClass, at: datet
         run=run,
         number=run.attempt_number + 1,
         agent_ref=run.agent_ref,
+        placement_class=row,
         worker_id=request.worker_id,
         node=request.node,
         worker_version=request.worker_version,
@@ -188,6 +206,8 @@ def _new_attempt(request: ClaimRequest, run: Run, row: PlacementClass, at: datet
         def_hash=run.def_hash,
         prompt_hash=prompt_hash_now(definition_document(run.def_hash), spec.get("promptHash", "")),
         exclusive_key=run.exclusive_key,
+        budget_micro_usd=left.micro_usd,
+        budget_tokens=left.tokens,
         claim_key=request.claim_key,
         claim_hash=request.claim_hash,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
@@ -11,6 +11,10 @@ from runs.contract.instants import format_instant
 from runs.definitions.stored import definition_document, document_content, references
 from runs.models import Attempt, Document, RunSpec
 from runs.queue.claim import first_deadline
+from runs.queue.limits.balance import MICRO
+
+if TYPE_CHECKING:
+    from runs.queue.attempts.heartbeat import Lease
 
 
 def claim_answer(attempt: Attempt) -> dict[str, Any]:
@@ -26,7 +30,7 @@ def claim_answer(attempt: Attempt) -> dict[str, Any]:
         "leaseExpiresAt": format_instant(first_deadline(attempt.claimed_at, run.timeout_seconds)),
         "heartbeatDueAt": format_instant(first_due),
         "heartbeatEveryMs": settings.FACTORY.heartbeat_seconds * 1000,
-        "budgetLeft": budget_left(spec.document),
+        "budgetLeft": budget_left(attempt),
         "adapter": attempt.adapter,
         "model": attempt.model or None,
         "specHash": run.spec_hash,
@@ -37,10 +41,10 @@ def claim_answer(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def budget_left(spec: dict[str, Any]) -> dict[str, Any]:
-    """What the run may still spend; null means no limit. Limits arrive with the budgets of a later version."""
-    budget = spec.get("budget", {})
-    return {"usd": budget.get("usd"), "tokens": budget.get("tokens")}
+def budget_left(attempt: Attempt | Lease) -> dict[str, Any]:
+    """What the run may still spend in this attempt, raises included; null means no limit."""
+    micro = attempt.budget_micro_usd
+    return {"usd": None if micro is None else micro / MICRO, "tokens": attempt.budget_tokens}
 
 
 def _prompt(attempt: Attempt, definition: dict[str, Any]) -> dict[str, str] | None:

@@ -17,6 +17,7 @@ from runs.definitions.stored import definition_document, schema_document
 from runs.models import Artifact, Definition, RemovedRun, Run, RunInput, RunSpec
 from runs.policy import policy
 from runs.queue.journal import Step, run_move
+from runs.queue.limits.balance import spec_limit
 from runs.queue.notices import work_appeared
 from runs.queue.placement import placement_class_for, requirement_of
 from runs.transactions import joined_transaction
@@ -178,6 +179,7 @@ def _new_run(
     spec_hash = document_hash(spec)
     flow = spec.get("flow", {})
     priority = spec_value(spec, "priority")
+    budget = spec_limit(spec)
     return Run(
         run_id=spec["runId"],
         agent_id=definition.agent_id,
@@ -209,6 +211,8 @@ def _new_run(
         verify_seconds=spec_value(spec, "verifySeconds"),
         max_attempts=spec_value(spec, "maxAttempts"),
         max_environment_retries=spec_value(spec, "maxEnvironmentRetries"),
+        budget_micro_usd=budget.micro_usd,
+        budget_tokens=budget.tokens,
         journal_head=spec_hash,
         created_at=at,
     )

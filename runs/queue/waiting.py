@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from runs.contract.placement import Offer, Requirement, missing
 from runs.flow import RunState
 from runs.models import Attempt, Hold, Run
+from runs.queue.limits.telling import limits_seen
 from runs.queue.placement import class_requirement
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from runs.queue.limits.telling import LimitsSeen
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +25,12 @@ class Capacity:
     worker_id: str
     offer: Offer
     is_busy: bool
+    node: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Why a run does not go on; ``until`` is known for a backoff only."""
+    """Why a run does not go on; ``until`` is known for a backoff, a pause with an end, and the day's budget."""
 
     code: str
     text: str
@@ -56,12 +60,15 @@ def exclusive_holders(runs: Iterable[Run]) -> dict[str, str]:
 
 
 def run_waiting(
-    run: Run, workers: Sequence[Capacity] | None = None, holders: Mapping[str, str] | None = None
+    run: Run,
+    workers: Sequence[Capacity] | None = None,
+    holders: Mapping[str, str] | None = None,
+    limits: LimitsSeen | None = None,
 ) -> Waiting | None:
     """Why this run waits; None unless it is proposed, approved or queued.
 
-    A caller that asks for many runs gives the live workers and `exclusive_holders`; None reads what this run needs, in
-    one read at most beside the run's class.
+    A caller that asks for many runs gives the live workers, `exclusive_holders` and `limits_seen`; None reads what
+    this run needs, in a few reads.
     """
     if run.state in {RunState.PROPOSED, RunState.APPROVED}:
         return Waiting("awaiting_approval", "waits for an approval", run.created_at)
@@ -73,16 +80,21 @@ def run_waiting(
         return Waiting(
             "exclusive", _exclusive_text(run, exclusive_holders([run]) if holders is None else holders), run.queued_at
         )
-    if run.hold:
-        return Waiting(run.hold, "has spent its budget", run.queued_at)
-    return _placed(run, capacities() if workers is None else workers)
+    limits = limits or limits_seen([run])
+    if run.hold and limits is not None:
+        told = limits.holds(run)
+        return Waiting(told.code, told.text, run.queued_at)
+    return _placed(run, capacities() if workers is None else workers, limits)
 
 
-def _placed(run: Run, workers: Sequence[Capacity]) -> Waiting:
+def _placed(run: Run, workers: Sequence[Capacity], limits: LimitsSeen | None) -> Waiting:
     if run.placement_class is None:
         return Waiting("next_in_line", "waits for its turn", run.queued_at)
     requirement = class_requirement(run.placement_class)
     fitting = [worker for worker in workers if missing(worker.offer, requirement) is None]
+    blocked = limits.blocks(run, [worker.node for worker in fitting]) if limits else None
+    if blocked is not None:
+        return Waiting(blocked.code, blocked.text, run.queued_at, blocked.until)
     if not fitting:
         return Waiting("unplaceable", _nearest(requirement, workers), run.queued_at)
     if all(worker.is_busy for worker in fitting):

@@ -17,7 +17,7 @@ from django.db import close_old_connections, connection, connections
 
 from runs.models import Attempt
 from runs.queue.changes import ticks
-from runs.queue.claim import run_probe
+from runs.queue.claimable import claimable
 from runs.queue.placement import offer_key
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Watcher:
             self._ensure_thread()
         try:
             # A run that was committed between the caller's own look and the registration is seen here.
-            return bool(run_probe(offer)) or _held(waiter.event, timeout, stop)
+            return bool(claimable(offer, node=node).count) or _held(waiter.event, timeout, stop)
         finally:
             with self._lock:
                 self._leave(group, waiter)
@@ -127,7 +127,7 @@ class Watcher:
         try:
             for group, offer, count in groups:
                 if offer is not None:
-                    self._wake_claims(group, run_probe(offer, limit=count))
+                    self._wake_claims(group, claimable(offer, node=str(group[0]), limit=count).count)
             for waiter in _with_news(controls):
                 waiter.event.set()
             self.looks += 1

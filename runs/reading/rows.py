@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from runs.flow import RunState
 from runs.models import Attempt, Run, Usage
+from runs.queue.limits.telling import limits_seen
 from runs.queue.waiting import capacities, exclusive_holders, run_waiting
 
 if TYPE_CHECKING:
@@ -17,15 +18,18 @@ MICRO = 1_000_000  # µUSD of a dollar
 
 
 def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """The rows of the API for these runs; three queries whatever their number, and two more where any is queued."""
+    """The rows of the API for these runs; three queries whatever their number, and a few more where any is queued."""
     newest = {
         attempt.run_id: attempt
         for attempt in Attempt.objects.filter(pk__in=[run.fencing_token for run in runs if run.fencing_token])
     }
     usages = _usages([run.pk for run in runs])
     workers = capacities() if any(run.state == RunState.QUEUED for run in runs) else ()
-    holders = exclusive_holders(runs)
-    return [_row(run, newest.get(run.pk), usages.get(run.pk, []), run_waiting(run, workers, holders)) for run in runs]
+    holders, limits = exclusive_holders(runs), limits_seen(runs)
+    return [
+        _row(run, newest.get(run.pk), usages.get(run.pk, []), run_waiting(run, workers, holders, limits))
+        for run in runs
+    ]
 
 
 def run_row(run: Run) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from runs.contract.wire import HEARTBEAT_WAIT
 from runs.queue.attempts.fence import Presented
 from runs.queue.attempts.heartbeat import Heartbeat, Lease, attempt_heartbeat
 from runs.queue.attempts.trace import trace_append
+from runs.queue.claim_answer import budget_left
 from runs.queue.wakeup import wait_for_control
 from workers.services.credentials import token_prove
 from workers.services.registry import worker_beat
@@ -82,4 +83,6 @@ def _lease_answer(lease: Lease) -> dict[str, Any]:
     }
     if lease.deadline_recorded:
         body["deadlineRecorded"] = True
+    if lease.budget_micro_usd is not None or lease.budget_tokens is not None:
+        body["budgetLeft"] = budget_left(lease)
     return body

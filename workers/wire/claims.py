@@ -12,6 +12,7 @@ from runs.contract.canonical import document_hash
 from runs.contract.placement import offer_of
 from runs.queue.claim import ClaimedRun, ClaimRequest, run_claim
 from runs.queue.claim_answer import claim_answer
+from runs.queue.claimable import claimable
 from runs.queue.wakeup import wait_for_claim
 from workers.services.credentials import token_prove
 from workers.services.registry import worker_seen
@@ -40,8 +41,8 @@ class Nothing:
     retry_after_ms: int
 
 
-NONE_AT_ONCE = Nothing("none_ready", 500)
-NONE_AFTER_WAIT = Nothing("none_ready", 0)
+AT_ONCE_MS = 500
+DISPLACED = Nothing("none_ready", 0)
 SLOTS_FULL = Nothing("slots_full", 1000)
 STOPPING = Nothing("stopping", 500)
 
@@ -68,7 +69,7 @@ def claim(request: HttpRequest, caller: Caller, body: Mapping[str, Any]) -> Http
     if isinstance(found, ClaimedRun):
         return answer({"claim": claim_answer(found.attempt)})
     seconds = min(float(body.get("waitSeconds", 0)), claim_wait_limit())
-    waited = _wait(request, caller, wanted, seconds) if seconds > 0 else NONE_AT_ONCE
+    waited = _wait(request, caller, wanted, seconds) if seconds > 0 else Nothing(found.reason, AT_ONCE_MS)
     if isinstance(waited, ClaimedRun):
         return answer({"claim": claim_answer(waited.attempt)})
     return answer({"claim": None, "reason": waited.reason, "retryAfterMs": waited.retry_after_ms})
@@ -82,14 +83,14 @@ def _wait(request: HttpRequest, caller: Caller, wanted: ClaimRequest, seconds: f
         while (left := ends - time.monotonic()) > 0:
             woken = wait_for_claim(wanted.offer, wanted.node, left, ended)
             if ended.is_set():
-                return STOPPING if WAITING.stopping else NONE_AFTER_WAIT
+                return STOPPING if WAITING.stopping else DISPLACED
             if not woken or _has_left(request):
                 break
             still_valid(caller.token)
             found = run_claim(wanted)
             if isinstance(found, ClaimedRun):
                 return found
-    return NONE_AFTER_WAIT
+    return Nothing(claimable(wanted.offer, node=wanted.node).reason, 0)
 
 
 def _request_hash(caller: Caller, body: Mapping[str, Any]) -> str:

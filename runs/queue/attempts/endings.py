@@ -14,6 +14,7 @@ from runs.contract.codes import failure_rule
 from runs.flow import RunState
 from runs.models import Attempt, AttemptOutcome, Run
 from runs.outbox.write import outbox_add
+from runs.policy import policy
 from runs.queue.attempts.retry import LEAST_SHARE, Failures, Retry, counted_column, retry_decision
 from runs.queue.journal import Step, run_move
 from runs.queue.notices import work_appeared
@@ -51,8 +52,14 @@ def attempt_end(attempt: Attempt, ending: Ending) -> None:
     for name, value in ending.columns.items():
         setattr(attempt, name, value)
     attempt.save()
-    if key_released(attempt.exclusive_key):
+    if key_released(attempt.exclusive_key) or _frees_a_limit(attempt):
         work_appeared()
+
+
+def _frees_a_limit(attempt: Attempt) -> bool:
+    """Whether its end may let another run go: a cap counts one less, or what it had reserved is free."""
+    reserves = attempt.budget_micro_usd is not None or attempt.budget_tokens is not None
+    return reserves or policy().caps_attempts
 
 
 def attempt_failed(run: Run, attempt: Attempt, ending: Ending, *, actor: str, retry_at: datetime | None = None) -> None:

@@ -48,6 +48,8 @@ class Lease:
     heartbeat_due_at: datetime
     deadline_recorded: bool
     cancel_reason: str  # empty: no cancel
+    budget_micro_usd: int | None = None  # what the run may spend in this attempt; None: no limit
+    budget_tokens: int | None = None
 
     @property
     def cancel_requested(self) -> bool:
@@ -160,4 +162,6 @@ def _lease(held: Held) -> Lease:
         heartbeat_due_at=attempt.heartbeat_due_at,
         deadline_recorded=attempt.deadline_recorded_at is not None,
         cancel_reason=attempt.reason_code if held.is_cancelled else "",
+        budget_micro_usd=attempt.budget_micro_usd,
+        budget_tokens=attempt.budget_tokens,
     )

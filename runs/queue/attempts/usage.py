@@ -20,11 +20,12 @@ MICRO = 1_000_000  # µUSD in a USD
 # One statement for the three sums of a charge, always in this order, so that two charges never wait for each other
 # in a circle.
 ADD_SPEND = """
-INSERT INTO runs_spend (scope, key, day, cost_micro_usd, tokens)
-VALUES (%s, %s, %s, %s, %s), (%s, %s, %s, %s, %s), (%s, %s, %s, %s, %s)
+INSERT INTO runs_spend (scope, key, day, cost_micro_usd, tokens, is_judged)
+VALUES (%s, %s, %s, %s, %s, false), (%s, %s, %s, %s, %s, false), (%s, %s, %s, %s, %s, false)
 ON CONFLICT (scope, key, day) DO UPDATE SET
   cost_micro_usd = runs_spend.cost_micro_usd + excluded.cost_micro_usd,
-  tokens = runs_spend.tokens + excluded.tokens
+  tokens = runs_spend.tokens + excluded.tokens,
+  is_judged = false
 """
 COLUMNS = {
     "inputTokens": "input_tokens",

@@ -29,6 +29,8 @@ ROUTES = [
     "/api/v1/runs/run_1/trace",
     "/api/v1/runs/run_1/receipt",
     "/api/v1/workers",
+    "/api/v1/pauses",
+    "/api/v1/budgets",
 ]
 VERBS: list[tuple[str, Any, str]] = [
     ("/api/v1/pull-requests", {"pullRequest": "acme/web#1"}, "Submitting a pull request"),
@@ -41,6 +43,9 @@ VERBS: list[tuple[str, Any, str]] = [
     ("/api/v1/runs/run_1/extend", {"seconds": 60}, "Extending a run"),
     ("/api/v1/workers/lab.1/release", {"runId": "run_1"}, "Releasing a run"),
     ("/api/v1/outbox/1/requeue", None, "Queueing an outbox row again"),
+    ("/api/v1/pauses", {"scope": "global", "reason": "r"}, "Pausing claims"),
+    ("/api/v1/pauses/1/lift", None, "Lifting a pause"),
+    ("/api/v1/budgets/raise", {"scope": "day", "usd": 1, "reason": "r"}, "Raising a budget"),
 ]
 WILD = {"/acme/web/398": "/*/*/*", "/1": "/*", "/run_1": "/*", "/lab.1": "/*"}  # what stands for parameters in a path
 

@@ -9,13 +9,17 @@ from django.db.models import Q
 
 from runs.clock import now
 from runs.models import Attempt, JournalRow, PlacementClass, Run, TraceRow
+from runs.policy import policy
 from runs.queue import ready
+from runs.queue.limits import budgets, standing
 from tests.queue_driver import claim, enqueue
+from tests.site_policy import edited_policy
 
 ROWS = 5000
 AUTOMATIC = {  # SQLite makes and names the index of a unique constraint itself
     "journal_chain": "sqlite_autoindex_runs_journalrow_1",
     "trace_row_once": "sqlite_autoindex_runs_tracerow_1",
+    "spend_total": "sqlite_autoindex_runs_spend_1",
 }
 
 
@@ -119,6 +123,13 @@ def check_the_claim():
     assert_uses(plan_of(ready.COUNT.sql(), [row.pk, 100]), "run_ready")
     assert_uses(plan_of(ready.DUE.sql(), [at, 50]), "run_backoff")
     assert_uses(plan_of(ready.KEY_WAITERS.sql(), ["branch-20"]), "run_exclusive")
+    with edited_policy("limits: {perAgent: {pr-review: 1}}"):
+        plan = plan_of(*standing.statement(policy(), at))
+        assert_uses(plan, "attempt_open_by_class")
+        assert_uses(plan, "spend_total")
+    plan = plan_of(*budgets.statement([("subject", "subject-7"), ("run", "run_7")]))
+    assert_uses(plan, "attempt_open_by_class")
+    assert_uses(plan, "spend_total")
     assert_uses(plan_of(ready.HELD_OLDEST.sql(), [at - timedelta(hours=1), 5]), "run_held")
 
 
@@ -161,16 +172,16 @@ def test_a_run_that_needs_nothing_is_claimed_past_thousands_that_cannot_be_place
         copy.run_id, copy.idempotency_key = f"run_{number:026d}", f"key-{number}"
     Run.objects.bulk_create(copies, batch_size=500)
     run = enqueue()
-    with django_assert_max_num_queries(19):  # one more than below when this process reads the definition first
+    with django_assert_max_num_queries(21):  # one more than below when this process reads the definition first
         assert claim().run == run
 
 
 def test_a_claim_takes_few_statements_whatever_is_finished_or_cannot_be_taken(django_assert_max_num_queries):
-    """RU-H13: three reads of the probe, begin, commit, and twelve to fourteen statements between them."""
+    """RU-H13: four reads before it, begin, commit, and fourteen statements between them."""
     for number in range(30):
         enqueue(placement={"gpu": f"kind-{number}"})
     enqueue()
     claim()
     run = enqueue()
-    with django_assert_max_num_queries(19):
+    with django_assert_max_num_queries(20):
         assert claim().run == run

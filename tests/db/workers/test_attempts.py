@@ -6,6 +6,8 @@ from runs.clock import now
 from runs.contract.wire import check_answer
 from runs.models import Attempt, JournalRow, TraceRow, Usage
 from runs.queue.cancel import run_cancel
+from runs.queue.limits.balance import Amount
+from runs.queue.limits.raises import budget_raise
 from tests.db.workers.jobs import Job
 from tests.db.workers.wire import code, worker_on
 from workers.models import Worker as Row
@@ -171,3 +173,14 @@ def test_a_heartbeat_late_for_its_liveness_but_before_the_reaper_goes_on(held):
     assert held.beat(1, "running").status_code == 200
     assert Attempt.objects.get().heartbeat_due_at > now()
     assert not JournalRow.objects.filter(edge="fail").exists()
+
+
+def test_a_heartbeat_repeats_what_the_run_may_still_spend(worker):
+    worker.hello()
+    job = Job(worker, budget={"usd": 1.5})
+    assert job.claim["budgetLeft"] == {"usd": 1.5, "tokens": None}
+    added = Amount(500_000)
+    budget_raise(scope="run", key=job.run_id, added=added, reason="nearly done", actor="operator:maria")
+    answer = job.beat(1, "running").json()
+    check_answer("heartbeat", answer)
+    assert answer["budgetLeft"] == {"usd": 2.0, "tokens": None}

@@ -6,8 +6,10 @@ import pytest
 from runs.contract.wire import check_answer
 from runs.models import Attempt, JournalRow
 from runs.queue.cancel import run_cancel
+from runs.queue.limits.pauses import pause_lift, pause_set
 from tests.db.workers.queue import queued_run
 from tests.db.workers.wire import code, worker_on
+from tests.site_policy import edited_policy
 from workers.models import CredentialToken
 from workers.models import Worker as Row
 from workers.wire.waiting import WAITING
@@ -127,3 +129,14 @@ def test_a_claim_that_would_wait_is_answered_at_once_when_the_server_stops(worke
         assert answer["reason"] == "stopping"
     finally:
         WAITING.open_again()
+
+
+def test_an_empty_answer_says_whether_a_pause_or_a_limit_holds_what_is_there(worker):
+    queued_run()
+    pause = pause_set(scope="global", reason="night", actor="operator:maria")
+    assert worker.claim().json()["reason"] == "paused"
+    pause_lift(pause_id=pause.pk, actor="operator:maria")
+    with edited_policy("weightClasses: {standard: {max: 0}, heavy: {max: 0}, light: {max: 0}}"):
+        answer = worker.claim().json()
+        check_answer("claim", answer)
+        assert (answer["claim"], answer["reason"], answer["retryAfterMs"]) == (None, "limits", 500)

@@ -1,0 +1,1 @@
+"""What keeps runs from being claimed although a worker is free: pauses, caps, budgets. Decisions are pure."""
