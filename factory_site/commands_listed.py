@@ -14,7 +14,7 @@ LISTED = {
         "status": "what is going on, and what needs a person",
         "tasks": "questions to people: list, show, answer",
         "prs": "pull requests: list, show, look now, cancel",
-        "runs": "runs of agents: list, show, why; start, cancel, retry, extend",
+        "runs": "runs of agents: list, show, why; start, cancel, retry, extend; pause, resume, raise",
     },
     "look after it": {
         "doctor": "what is wrong, each with the command that mends it",

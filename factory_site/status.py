@@ -10,12 +10,14 @@ from convergence.flow import FINAL_PULL_STATES
 from convergence.models import PullRequest
 from factory_site import __version__
 from factory_site.doctor.report import Level, findings
+from factory_site.limit_lines import pause_json, spend_document
 from runs.clock import now as clock_now
 from runs.flow import AT_REST
 from runs.flows.registry import flow_types
 from runs.humans.flow import TaskState
 from runs.models import HumanTask, Outbox, PeriodicTask, Run
 from runs.outbox.dispatch import PENDING, consumed_topics
+from runs.queue.limits.pauses import pauses_in_force
 from workers.selectors.workers import worker_counts
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ def status_document() -> dict[str, Any]:
             "open": tasks[:MOST_COUNTED].count(),
             "overdue": tasks.filter(due_at__lte=now)[:MOST_COUNTED].count(),
         },
+        "spend": spend_document(now),
+        "pauses": [pause_json(row) for row in pauses_in_force(now)],
         "oldestDueSeconds": _oldest_due_seconds(now),
         "anomalies": anomalies(),
     }

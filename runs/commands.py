@@ -41,6 +41,8 @@ NEXT = {
     "invalid_answer": "manage.py tasks show ID",
     "stale_question": "manage.py tasks show ID",
     "no_receipt": "manage.py runs list",
+    "unknown_pause": "manage.py status",
+    "unknown_subject": "manage.py runs list",
 }
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from convergence.selectors.shapes import PullDetail as PullDetailShown
 from convergence.selectors.shapes import PullRow as PullRowShown
 from convergence.selectors.shapes import TransitionShown
+from factory_site.api.fleet.limit_answers import DaySpend, PauseRow  # noqa: TC001  # pydantic reads the annotations
 from factory_site.api.shapes import Wire, wire_schema
 
 
@@ -269,5 +270,7 @@ class StatusAnswer(Wire):
     workers: dict[str, int]
     queue: Queue
     tasks: OpenTasks
+    spend: DaySpend
+    pauses: list[PauseRow]
     oldest_due_seconds: float
     anomalies: list[Anomaly]

@@ -18,9 +18,9 @@ from factory_site.api.fleet.agents import router as agents
 from factory_site.api.fleet.artifacts import listing as artifact_lists
 from factory_site.api.fleet.artifacts import router as artifacts
 from factory_site.api.fleet.doctor import router as doctor
+from factory_site.api.fleet.limits import budgets, pauses
 from factory_site.api.fleet.outbox import router as outbox
 from factory_site.api.fleet.worker import router as worker
-from factory_site.api.limits import budgets, pauses
 from factory_site.api.pulls import router as pulls
 from factory_site.api.run_verbs import router as runs
 from factory_site.api.status import router as status

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from factory_site.doctor.report import EXAMPLES, Finding
 from runs.flow import RunState
-from runs.models import Artifact, Attempt, AttemptPhase, Hold, Run
+from runs.models import Artifact, Attempt, AttemptPhase, Run
+from runs.queue.limits.telling import limits_seen
 from runs.queue.waiting import capacities, run_waiting
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 SOON = timedelta(seconds=60)
 QUEUE_OLD = timedelta(minutes=30)
-HOLD_OLD = timedelta(hours=6)
 PREPARING = timedelta(minutes=15)
 OVERDUE = timedelta(seconds=30)
 DAY = timedelta(hours=24)
@@ -30,6 +30,8 @@ def queue_stuck(at: datetime) -> list[Finding]:
         .filter(state=RunState.QUEUED, hold="", queued_at__lt=at - SOON)
         .order_by("placement_class", "rank_at", "id")[:MOST_COUNTED]
     )
+    limits = limits_seen(ready)
+    ready = [run for run in ready if limits is None or limits.blocks(run, ()) is None]  # a pause or a cap is no fault
     if not ready:
         return []
     oldest = min(ready, key=lambda run: run.queued_at or at)
@@ -38,7 +40,7 @@ def queue_stuck(at: datetime) -> list[Finding]:
         text = f"{_runs(len(ready))} and nothing can take {'it' if len(ready) == 1 else 'them'}"
         return [Finding("no_workers", len(ready), oldest.queued_at, text, _ids(ready), "manage.py work")]
     found = []
-    unplaced = [(run, run_waiting(run, workers)) for run in ready[:SAMPLE]]
+    unplaced = [(run, run_waiting(run, workers, limits=limits)) for run in ready[:SAMPLE]]
     lost = [(run, waiting) for run, waiting in unplaced if waiting and waiting.code == "unplaceable"]
     if lost:
         run, waiting = lost[0]
@@ -51,21 +53,6 @@ def queue_stuck(at: datetime) -> list[Finding]:
             Finding("queue_old", 1, oldest.queued_at, text, _ids([oldest]), "start another worker: manage.py work")
         )
     return found
-
-
-def holds_old(at: datetime) -> list[Finding]:
-    """Runs that wait for hours for another on the same thing."""
-    rows = list(
-        Run.objects.filter(state=RunState.QUEUED, hold=Hold.EXCLUSIVE, queued_at__lt=at - HOLD_OLD).order_by("id")[
-            :MOST_COUNTED
-        ]
-    )
-    if not rows:
-        return []
-    text = f"run {rows[0].run_id} waits for {rows[0].exclusive_key}"
-    return [
-        Finding("hold_old", len(rows), rows[0].queued_at, text, _ids(rows), "open the run that holds it and cancel it")
-    ]
 
 
 def attempts_stuck(at: datetime) -> list[Finding]:
@@ -134,7 +121,6 @@ def _ids(runs: Sequence[Run]) -> tuple[str, ...]:
 
 CHECKS: tuple[Callable[[datetime], Sequence[Finding]], ...] = (
     queue_stuck,
-    holds_old,
     attempts_stuck,
     retries_exhausted,
     artifacts_damaged,

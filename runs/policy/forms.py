@@ -12,13 +12,16 @@ from pydantic.alias_generators import to_camel
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
+def span(text: str) -> timedelta | None:
+    """A time as people write it, ``6h`` or ``90 s``; None for any other text."""
+    short = re.fullmatch(r"(\d{1,9})\s*([smhd])", text.strip(), re.ASCII)
+    return timedelta(seconds=int(short[1]) * UNITS[short[2]]) if short else None
+
+
 def duration(value: object) -> object:
     """Read ``PT6H``, ``6h``, ``90 s``; anything else is left to the validator to refuse."""
-    if isinstance(value, str):
-        short = re.fullmatch(r"(\d+)\s*([smhd])", value.strip())
-        if short:
-            return timedelta(seconds=int(short[1]) * UNITS[short[2]])
-    return value
+    short = span(value) if isinstance(value, str) else None
+    return value if short is None else short
 
 
 Duration = Annotated[timedelta, BeforeValidator(duration), Field(gt=timedelta(0), le=timedelta(days=365))]

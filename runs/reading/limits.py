@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Max
 
 from runs.clock import now
+from runs.contract.errors import NotFound
 from runs.models import Attempt, BudgetRaise, Hold, Run, Spend, SpendScope
 from runs.policy import policy
 from runs.queue import ready
@@ -115,6 +116,23 @@ def budget_rows(
     of_day = raises[(str(SpendScope.DAY), today)]
     first = BudgetRow(SpendScope.DAY, today, "today", day, by_day[BlockCode.DAY_BUDGET], next_day(at), of_day)
     return [first, *rows]
+
+
+def budget_row(scope: SpendScope, key: str) -> BudgetRow:
+    """One limit as it stands now, whether or not it is among the rows of the page; raises NotFound `unknown_run`."""
+    at = now()
+    if scope == SpendScope.DAY:
+        return budget_rows(standing_now(at=at, whole=True), at)[0]
+    if scope == SpendScope.SUBJECT:
+        label = Run.objects.filter(subject=key).order_by("-id").values_list("subject_label", flat=True).first() or key
+        limit = limit_of(policy().budgets.per_subject)
+    else:
+        run = Run.objects.filter(run_id=key).first()
+        if run is None:
+            raise NotFound("unknown_run", f"There is no run {key}.")
+        label, limit = f"run on {run.subject_label or run.subject}", run_limit(run)
+    name = (str(scope), key)
+    return BudgetRow(scope, key, label, balances({name: limit})[name], 0, None, _raises([name])[name])
 
 
 def amount_json(amount: Amount | Limit) -> dict[str, Any]:

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from factory_site.command_verbs import Group
-from factory_site.verbs.runs import cancel, extend, listing, receipt, requeue_effect, retry, show, start, trace, why
+from factory_site.verbs.runs import (
+    cancel,
+    extend,
+    listing,
+    pause,
+    raise_budget,
+    receipt,
+    requeue_effect,
+    resume,
+    retry,
+    show,
+    start,
+    trace,
+    why,
+)
 
 
 class Command(Group):
@@ -20,5 +34,8 @@ class Command(Group):
         "cancel": cancel,
         "retry": retry,
         "extend": extend,
+        "pause": pause,
+        "resume": resume,
+        "raise": raise_budget,
         "requeue-effect": requeue_effect,
     }

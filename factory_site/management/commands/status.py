@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 
+from factory_site.limit_lines import pause_lines
 from factory_site.status import status_document
 from runs.commands import ProductCommand
 
@@ -34,6 +35,9 @@ class Command(ProductCommand):
             self.stdout.write(f"{title}: {counts}")
         tasks = document["tasks"]
         self.stdout.write(f"tasks: {tasks['open']} open, {tasks['overdue']} overdue")
+        self.stdout.write(f"spend: {document['spend']['line']}")
+        for line in pause_lines():
+            self.stdout.write(f"pause: {line}")
         for anomaly in document["anomalies"]:
             self.stdout.write(f"! {anomaly['code']} {anomaly['subject']}: {anomaly['text']}\n  mend: {anomaly['mend']}")
         if not document["anomalies"]:

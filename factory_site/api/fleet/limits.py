@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003  # pydantic reads the annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from django.http import HttpRequest, HttpResponse  # noqa: TC002  # ninja reads the annotations
@@ -11,8 +10,9 @@ from pydantic import AwareDatetime, Field
 
 from factory_site.api.auth import needs
 from factory_site.api.errors import responses
+from factory_site.api.fleet.limit_answers import Budgets, PauseList, PauseRow, RaiseRow
 from factory_site.api.lists import Body, Page, conditional, window
-from factory_site.api.shapes import Wire
+from factory_site.limit_lines import pause_json
 from runs.models import Pause, Role
 from runs.queue.limits.balance import MICRO, Amount
 from runs.queue.limits.pauses import pause_lift, pause_set, pauses_in_force
@@ -24,28 +24,6 @@ if TYPE_CHECKING:
 
 pauses = Router(by_alias=True)
 budgets = Router(by_alias=True)
-
-
-class PauseRow(Wire):
-    """One pause; ``liftedAt`` is null while it is not lifted."""
-
-    id: int
-    scope: Literal["global", "repository", "agent"]
-    key: str | None
-    reason: str
-    by: str
-    since: datetime
-    until: datetime | None
-    lifted_at: datetime | None
-    lifted_by: str | None
-    lift_reason: str | None
-
-
-class PauseList(Wire):
-    """A window of pauses."""
-
-    items: list[PauseRow]
-    next_before: str | None
 
 
 class PauseFilter(Page):
@@ -67,59 +45,6 @@ class Lift(Body):
     """Why."""
 
     reason: str = Field("", max_length=500)
-
-
-class Money(Wire):
-    """USD and tokens; null: that side has no limit."""
-
-    usd: float | None
-    tokens: int | None
-
-
-class RaiseRow(Wire):
-    """One raise of a limit."""
-
-    usd: float | None
-    tokens: int | None
-    reason: str
-    by: str
-    at: datetime
-
-
-class Budget(Wire):
-    """One limit: what it is, what was charged, is reserved and was added, and the runs that wait for it."""
-
-    scope: Literal["day", "subject", "run"]
-    key: str
-    label: str
-    limit: Money
-    spent: Money
-    reserved: Money
-    raised: Money
-    left: Money
-    percent: int
-    reached: bool
-    held: int
-    resets_at: datetime | None
-    raises: list[RaiseRow]
-
-
-class CapAnswer(Wire):
-    """One finite cap on unfinished attempts."""
-
-    code: str
-    name: str
-    node: str | None
-    limit: int
-    used: int
-    held: int
-
-
-class Budgets(Wire):
-    """Every budget, and every finite cap."""
-
-    items: list[Budget]
-    caps: list[CapAnswer]
 
 
 class Raise(Body):
@@ -173,22 +98,6 @@ def budgets_json() -> dict[str, Any]:
     """The answer of the list of budgets, for the API and the command."""
     page = limits_page()
     return {"items": [_budget_json(row) for row in page.budgets], "caps": [_cap_json(row) for row in page.caps]}
-
-
-def pause_json(row: Pause) -> dict[str, Any]:
-    """One pause on the wire."""
-    return {
-        "id": row.pk,
-        "scope": row.scope,
-        "key": row.key or None,
-        "reason": row.reason,
-        "by": row.actor,
-        "since": row.since,
-        "until": row.until,
-        "liftedAt": row.lifted_at,
-        "liftedBy": row.lifted_by or None,
-        "liftReason": row.lift_reason or None,
-    }
 
 
 def raise_json(row: Any) -> dict[str, Any]:
