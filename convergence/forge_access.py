@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from convergence.forge.governor.pace import Pace
 from convergence.forge.governor.purposes import Purpose
 from convergence.reviewers.registry import build_reviewers
 from convergence.services.credentials import credential_checked
-from convergence.services.forge_answers import SharedShelf
+from convergence.services.forge_answers import SharedShelf, answers_prune
 from convergence.services.forge_budgets import SharedBook
 from convergence.services.teams import team_members, teams_of
 from convergence.trust import People
@@ -71,6 +72,13 @@ def own_login(client: ForgeClient) -> str:
         return _logins[key]
     except FactoryError:
         return ""  # no token at all, which doctor and console tell
+
+
+def forge_pass() -> None:
+    """Ask once a day whose the token is and when it ends, and throw away answers that nobody used."""
+    answers_prune()
+    with contextlib.suppress(FactoryError):  # no token at all, which doctor and console tell
+        credential_checked(forge_client(Purpose.POLL))
 
 
 def people_of(repository: str, *, own: str = "") -> People:

@@ -8,6 +8,7 @@ from convergence.decisions.review_claims import CONTRACT, review_claims
 from convergence.effects.review_request import request_review
 from convergence.effects.threads import reply, resolve
 from convergence.flow import CONVERGENCE_MACHINE, ConvergenceState
+from convergence.forge_access import forge_pass
 from convergence.looks.look import convergence_look
 from convergence.models import ConvergenceFlow, PullRequest
 from convergence.selectors.lookup import pull_subject
@@ -20,6 +21,7 @@ from runs.flows.registry import FlowType, register_flow
 from runs.humans.tasks import TaskKind, register_kind
 from runs.intake.deliveries import register_waker
 from runs.outbox.dispatch import Delivery, register_consumer
+from runs.periodic import register_pass
 from runs.queue.attempts.semantics import register_semantic_check
 from runs.subjects import register_resolver
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from runs.models.flow_row import FlowRow
 
+FORGE_SECONDS = 600.0  # what it does is due by the day, or a minute after it failed
 STOPPED = frozenset({ConvergenceState.ABANDONED, ConvergenceState.MERGED})
 
 
@@ -65,3 +68,4 @@ def register() -> None:
     register_consumer("run.ended", run_over)
     register_waker("github", github_wake)
     register_resolver(pull_subject)
+    register_pass("forge", seconds=FORGE_SECONDS, body=forge_pass)

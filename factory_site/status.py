@@ -8,6 +8,7 @@ from django.db.models import Count
 
 from convergence.flow import FINAL_PULL_STATES
 from convergence.models import PullRequest
+from convergence.selectors.forge import forge_document
 from factory_site import __version__
 from factory_site.doctor.report import Level, findings
 from factory_site.limit_lines import pause_json, spend_document
@@ -44,6 +45,7 @@ def status_document() -> dict[str, Any]:
         },
         "spend": spend_document(now),
         "pauses": [pause_json(row) for row in pauses_in_force(now)],
+        "forge": forge_document(),
         "oldestDueSeconds": _oldest_due_seconds(now),
         "anomalies": anomalies(),
     }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 UNAVAILABLE_FOR = timedelta(hours=24)
 IGNORED, UNAVAILABLE, FAILED, DROPPED = "ignored", "unavailable", "failed", "dropped"
 OBSERVED = frozenset({"requested", "already_pending"})
+COMMENTED = {"done": "requested"}  # a comment that asks is a request when it is there
 
 
 def request_review(call: EffectCall) -> Mapping[str, Any]:
@@ -52,7 +53,8 @@ def _asked(client: ForgeClient, call: EffectCall, pull: PullRequest, request: Re
     if write is None:
         return DROPPED, "this reviewer is not asked"
     observed = write_performed(client, call, write.operation, write.arguments)
-    return observed.outcome, str(observed.detail.get("message") or observed.detail.get("shown") or "")
+    outcome = COMMENTED.get(observed.outcome, observed.outcome)
+    return outcome, str(observed.detail.get("message") or observed.detail.get("shown") or "")
 
 
 def _write(client: ForgeClient, pull: PullRequest, name: str) -> RequestWrite | None:
@@ -63,6 +65,12 @@ def _write(client: ForgeClient, pull: PullRequest, name: str) -> RequestWrite | 
         return RequestWrite("request_review", {"pull": pull_target(pull), "login": name, "spellings": [name]})
     facts = read_pull(client, Profile.WATCH, pull_ref(pull))
     return reviewer.request(facts, 1)
+
+
+def _may_be_away(pull: PullRequest, name: str) -> bool:
+    """Whether a refusal of this reviewer is a matter of the day, not of the policy."""
+    known = people_of(pull.repository.full_name).reviewers
+    return any(each.unavailable_after_422 for each in known if each.name == name)
 
 
 def _recorded(request: ReviewRequest, outcome: str, detail: str) -> None:
@@ -78,8 +86,9 @@ def _reviewer_marked(pull: PullRequest, reviewer: str, outcome: str, detail: str
     row.detail = detail[:500]
     if outcome == UNAVAILABLE:
         row.unavailable_until = now + UNAVAILABLE_FOR
+        row.misconfigured = not _may_be_away(pull, reviewer)
     elif outcome in OBSERVED:
-        row.unavailable_until, row.ignored_count = None, 0
+        row.unavailable_until, row.ignored_count, row.misconfigured = None, 0, False
     elif outcome == IGNORED:
         row.ignored_count += 1
     row.save()

@@ -192,6 +192,7 @@ class ForgeClient:
             details = {"sent": True, "timed_out": True}
             raise Transient("forge_unavailable", "GitHub gave up on a query that took too long", details=details)
         if unplaced:
+            self.governor.defective(self._ask(GRAPHQL), str(unplaced[0].get("message", "no message")))
             raise Permanent(
                 "forge_query_rejected",
                 f"GitHub rejects a query of the product: {unplaced[0].get('message', 'no message')}",

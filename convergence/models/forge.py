@@ -34,7 +34,9 @@ class ForgeBudget(models.Model):
     reset_at = models.DateTimeField(null=True)
     samples = models.JSONField(default=list)
     level = models.PositiveSmallIntegerField(default=Level.NORMAL)
+    scarce_since = models.DateTimeField(null=True)
     blocked_until = models.DateTimeField(null=True)
+    blocked_since = models.DateTimeField(null=True)
     block_code = models.CharField(max_length=64, default="", blank=True)
     block_message = models.CharField(max_length=500, default="", blank=True)
     probe_until = models.DateTimeField(null=True)
@@ -46,6 +48,8 @@ class ForgeBudget(models.Model):
     stamps = models.JSONField(default=list)
     booked_until = models.FloatField(default=0.0)
     batch_size = models.PositiveSmallIntegerField(null=True)
+    defect = models.CharField(max_length=500, default="", blank=True)
+    defect_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints: ClassVar = [

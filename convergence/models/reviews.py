@@ -83,6 +83,7 @@ class ReviewerStatus(models.Model):
     reviewer = models.CharField(max_length=100)
     unavailable_until = models.DateTimeField(null=True)
     ignored_count = models.PositiveIntegerField(default=0)
+    misconfigured = models.BooleanField(default=False)  # the policy names whom the forge does not let be asked here
     detail = models.CharField(max_length=500, default="", blank=True)
     checked_at = models.DateTimeField()
 

@@ -260,6 +260,28 @@ class Anomaly(Wire):
     mend: str
 
 
+class ForgeBudgetAnswer(Wire):
+    """What is left of one hourly budget."""
+
+    limit: int | None
+    remaining: int | None
+    reset_at: datetime | None
+
+
+class ForgeAnswer(Wire):
+    """How things stand with the forge, by the credential that was used last."""
+
+    credential: str
+    login: str | None
+    level: str
+    core: ForgeBudgetAnswer
+    graphql: ForgeBudgetAnswer
+    blocked_until: datetime | None
+    reason: str | None
+    failing_since: datetime | None
+    batch_size: int | None
+
+
 class StatusAnswer(Wire):
     """What is going on."""
 
@@ -272,5 +294,6 @@ class StatusAnswer(Wire):
     tasks: OpenTasks
     spend: DaySpend
     pauses: list[PauseRow]
+    forge: ForgeAnswer | None
     oldest_due_seconds: float
     anomalies: list[Anomaly]

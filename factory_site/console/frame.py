@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from runs.models.user import User
 
+FORGE_AWAY = timedelta(seconds=60)  # a single request that fails is no news
 CLOCKWORK_STOPPED = timedelta(seconds=30)  # the most frequent pass is due every few seconds
 DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 MOST_BANNERS = 2
@@ -161,6 +162,12 @@ def banners(seen: Pulse, now: datetime) -> list[Banner]:
         found.append(Banner("The clockwork has not ticked yet: nothing moves by itself. Start it:", "manage.py up"))
     elif now - seen.last_tick > CLOCKWORK_STOPPED:
         found.append(Banner("The clockwork has stopped: nothing moves by itself. Start it again:", "manage.py up"))
+    if seen.forge_blocked_until is not None:
+        until = f"{timezone.localtime(seen.forge_blocked_until):%H:%M:%S}"
+        found.append(Banner(f"GitHub takes no requests of ours until {until}. What it says:", "manage.py doctor"))
+    elif seen.forge_failing_since is not None and now - seen.forge_failing_since > FORGE_AWAY:
+        since = f"{timezone.localtime(seen.forge_failing_since):%H:%M:%S}"
+        found.append(Banner(f"GitHub has not answered since {since}. What is known:", "manage.py doctor"))
     if seen.queued and not seen.live_workers:
         found.append(Banner("No worker is alive while runs are queued. Start one:", "manage.py work"))
     return found

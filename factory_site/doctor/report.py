@@ -52,9 +52,9 @@ class Finding:
 
 def every_check() -> Sequence[Callable[[datetime], Sequence[Finding]]]:
     """The checks in the order in which their findings stand."""
-    from factory_site.doctor import clockwork, fleet, limits, queue
+    from factory_site.doctor import clockwork, fleet, forge, limits, queue
 
-    return (*clockwork.CHECKS, *queue.CHECKS, *limits.CHECKS, *fleet.CHECKS)
+    return (*clockwork.CHECKS, *queue.CHECKS, *limits.CHECKS, *fleet.CHECKS, *forge.CHECKS)
 
 
 def findings(checks: Sequence[Callable[[datetime], Sequence[Finding]]] | None = None) -> list[Finding]:

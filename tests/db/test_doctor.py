@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
+from pydantic import SecretStr
 
 from factory_site.doctor.report import every_check, findings, findings_stored
 from factory_site.models import DoctorReport
@@ -17,7 +18,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def definitions():
+def definitions(settings):
+    settings.FACTORY = settings.FACTORY.model_copy(update={"github_token": SecretStr("ghp_of_the_test")})
     queue.load_definitions()
 
 

@@ -28,7 +28,9 @@ class Account:
     reset_at: datetime | None = None
     samples: tuple[Sample, ...] = ()
     level: Level = Level.NORMAL
+    scarce_since: datetime | None = None  # since when the level has been reserve or worse
     blocked_until: datetime | None = None
+    blocked_since: datetime | None = None
     block_code: str = ""
     block_message: str = ""
     probe_until: datetime | None = None
@@ -40,6 +42,8 @@ class Account:
     stamps: tuple[float, ...] = ()
     booked_until: float = 0.0
     batch_size: int | None = None
+    defect: str = ""  # the last query that GitHub rejected as wrong: a defect of the product
+    defect_at: datetime | None = None
 
     def level_at(self, now: datetime) -> Level:
         """The level now, without the block."""
@@ -55,11 +59,18 @@ class Told:
     reset_at: datetime
 
 
-def blocked(account: Account, *, until: datetime, code: str, message: str) -> Account:
+def blocked(account: Account, *, until: datetime, now: datetime, code: str, message: str) -> Account:
     """Nothing is sent before ``until``; a longer block stays, and a probe that met it has ended."""
     if account.blocked_until is not None and account.blocked_until >= until:
         return replace(account, probe_until=None)
-    return replace(account, blocked_until=until, block_code=code, block_message=message[:500], probe_until=None)
+    return replace(
+        account,
+        blocked_until=until,
+        blocked_since=account.blocked_since or now,
+        block_code=code,
+        block_message=message[:500],
+        probe_until=None,
+    )
 
 
 def secondary(account: Account) -> Account:
@@ -83,7 +94,15 @@ def probed(account: Account, *, good: bool) -> Account:
         return account
     if not good:
         return replace(account, probe_until=None)
-    return replace(account, blocked_until=None, block_code="", block_message="", probe_until=None, secondary_seconds=0)
+    return replace(
+        account,
+        blocked_until=None,
+        blocked_since=None,
+        block_code="",
+        block_message="",
+        probe_until=None,
+        secondary_seconds=0,
+    )
 
 
 def told(account: Account, headers: Told, now: datetime, reserve: float) -> Account:
@@ -108,6 +127,7 @@ def told(account: Account, headers: Told, now: datetime, reserve: float) -> Acco
         reset_at=headers.reset_at,
         samples=samples,
         level=level,
+        scarce_since=None if level < Level.RESERVE else account.scarce_since or now,
     )
 
 

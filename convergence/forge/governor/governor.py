@@ -101,16 +101,24 @@ class Governor:
 
     def block(self, ask: Ask, until: datetime, error: FactoryError, *, everything: bool) -> None:
         """Send nothing before ``until``, in no process; a longer block stays."""
+        now = self._now()
         self.book.change(
             ask.credential,
             ALL if everything else ask.resource,
-            lambda known: accounts.blocked(known, until=until, code=error.code, message=error.message),
+            lambda known: accounts.blocked(known, until=until, now=now, code=error.code, message=error.message),
         )
 
     def next_secondary(self, credential: str) -> timedelta:
         """Return the next length of a block that GitHub did not time: 60 s, doubling to 15 min while it repeats."""
         _, after = self.book.change(credential, ALL, accounts.secondary)
         return timedelta(seconds=after.secondary_seconds)
+
+    def defective(self, ask: Ask, message: str) -> None:
+        """Note that GitHub rejects a query of the product as wrong."""
+        now = self._now()
+        self.book.change(
+            ask.credential, ask.resource, lambda known: replace(known, defect=message[:500], defect_at=now)
+        )
 
     def batch_sized(self, credential: str, size: int) -> None:
         """Keep for pages how many pull requests a document asks for."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db.models import Exists, Q, Subquery
 
+from convergence.models import ForgeBudget, ForgeCredential
 from factory_site.console.selectors.counted import Counted
 from factory_site.models import DoctorReport
 from runs.flow import LIVE, RunState
@@ -36,13 +37,17 @@ class Pulse:
     live_runs: int
     lost_or_blocked: int
     anomalies: int
+    forge_blocked_until: datetime | None = None
+    forge_failing_since: datetime | None = None
 
 
 def pulse(person: User, now: datetime) -> Pulse:
     """The frame's figures, in two reads by index."""
     alive = now - timedelta(seconds=settings.FACTORY.liveness_seconds)
+    credential = ForgeCredential.objects.order_by("-checked_at").values("credential_id")[:1]
+    budgets = ForgeBudget.objects.filter(credential_id=Subquery(credential))
     here = Worker.objects.filter(stopped_at__isnull=True).order_by()
-    has_queued, has_live, last_tick, live_runs, lost_or_blocked, found = (
+    has_queued, has_live, last_tick, live_runs, lost_or_blocked, found, blocked_until, failing_since = (
         User.objects.filter(pk=person.pk)
         .values_list(
             Exists(Run.objects.filter(state=RunState.QUEUED)),
@@ -53,6 +58,8 @@ def pulse(person: User, now: datetime) -> Pulse:
             Counted(Run.objects.filter(state__in=LIVE).order_by().values("id")[: COUNT_LIMIT + 1]),
             Counted(here.filter(Q(last_seen_at__lte=alive) | ~Q(blocked_reason="")).values("id")[: COUNT_LIMIT + 1]),
             Subquery(DoctorReport.objects.values("anomalies")[:1]),
+            Subquery(budgets.filter(blocked_until__gt=now).order_by("-blocked_until").values("blocked_until")[:1]),
+            Subquery(budgets.filter(failing_since__isnull=False).order_by("failing_since").values("failing_since")[:1]),
         )
         .get()
     )
@@ -64,4 +71,6 @@ def pulse(person: User, now: datetime) -> Pulse:
         live_runs=live_runs,
         lost_or_blocked=lost_or_blocked,
         anomalies=found or 0,
+        forge_blocked_until=blocked_until,
+        forge_failing_since=failing_since,
     )

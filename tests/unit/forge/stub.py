@@ -10,6 +10,7 @@ from typing import Any
 
 from convergence.forge.client import ForgeClient
 from convergence.forge.config import ForgeConfig, TimeLimits
+from convergence.forge.governor.book import Book
 from convergence.forge.governor.pace import Pace
 from runs.contract.tokens import TokenSource
 
@@ -144,6 +145,8 @@ def client_of(
     tokens: TokenSource | None = None,
     limits: TimeLimits | None = None,
     pauses: list[float] | None = None,
+    book: Book | None = None,
+    now: Callable[[], datetime] | None = None,
     **config: Any,
 ) -> ForgeClient:
     """A client of the stub; its pauses are noted in ``pauses`` instead of slept."""
@@ -158,7 +161,8 @@ def client_of(
             limits=limits or TimeLimits(),
             **{"pace": Pace(apart=0.0), **config},
         ),
-        now=(clock or Clock()).now,
+        now=now or (clock or Clock()).now,
+        book=book,
         guard=lambda: None,
         sleep=noted.append,
     )

@@ -7,6 +7,8 @@ import pytest
 import requests
 
 from convergence.forge.config import TimeLimits
+from convergence.forge.governor.purposes import Purpose
+from convergence.forge.kept import kept_read
 from runs.contract.errors import FactoryError, Invalid, NotFound, Permanent, Refused, Transient
 from runs.contract.tokens import TokenSource
 from tests.unit.forge.stub import TOKEN, Clock, Reply, client_of
@@ -262,3 +264,34 @@ def test_the_guard_is_asked_before_anything_is_sent(serve):
         with pytest.raises(RuntimeError):
             call()
     assert stub.requests == []
+
+
+def test_a_person_is_told_sooner_that_the_forge_hangs(serve):
+    hold = threading.Event()
+    stub = serve(scripted(Reply(body={}, hold=hold)))
+    client = client_of(stub, person_limits=TimeLimits(rest=0.2, graphql=0.2))
+    person = client.serving(Purpose.PERSON)
+    for call in (lambda: person.rest("GET", "user"), lambda: person.query("query{viewer{login}}", {})):
+        with pytest.raises(Transient) as raised:
+            call()
+        assert raised.value.details["timed_out"] is True
+    hold.set()
+    assert client.limits.graphql > person.limits.graphql
+    assert len(stub.requests) == 2
+
+
+def test_what_changes_slowly_is_asked_for_once_a_minute_and_then_whether_it_stands(serve):
+    def script(request):
+        if request.headers.get("If-None-Match") == '"v1"':
+            return Reply(status=304, headers={"ETag": '"v1"'})
+        return Reply(body={"default_branch": "main"}, headers={"ETag": '"v1"'})
+
+    stub, clock = serve(script), Clock()
+    client = client_of(stub, clock=clock)
+    for seconds in (0, 30, 31, 59, 10):
+        clock.at += timedelta(seconds=seconds)
+        assert kept_read(client, "repos/a/b") == {"default_branch": "main"}
+    assert [request.headers.get("If-None-Match") for request in stub.requests] == [None, '"v1"', '"v1"']
+    stub.script = scripted(Reply(body={"default_branch": "trunk"}, headers={"ETag": '"v2"'}))
+    clock.at += timedelta(minutes=2)
+    assert kept_read(client, "repos/a/b") == {"default_branch": "trunk"}
