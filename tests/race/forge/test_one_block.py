@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -35,10 +36,11 @@ def test_two_processes_meet_one_limit_obey_one_block_and_send_one_probe(serve):
 
     stub = serve(limited)
     clients = [client_of(stub, book=SharedBook(), now=now) for _ in range(2)]
-    assert together([lambda client=client: outcome(client) for client in clients]) == ["forge_limited"] * 2
+    assert together([partial(outcome, client) for client in clients]) == ["forge_limited"] * 2
     assert len(stub.requests) == 2, "neither knew of the other's answer"
     [row] = ForgeBudget.objects.filter(blocked_until__isnull=False)
     assert row.resource == ALL
+    assert row.blocked_until is not None
     assert 89 <= (row.blocked_until - now()).total_seconds() <= 99
     assert [outcome(client) for client in clients] == ["forge_limited"] * 2
     assert len(stub.requests) == 2
@@ -57,6 +59,6 @@ def test_two_processes_meet_one_limit_obey_one_block_and_send_one_probe(serve):
         refused.set()
         return found
 
-    assert sorted(together([lambda client=client: ask(client) for client in clients])) == ["factory", "forge_limited"]
+    assert sorted(together([partial(ask, client) for client in clients])) == ["factory", "forge_limited"]
     assert len(stub.requests) == 3
     assert [outcome(client) for client in clients] == ["factory"] * 2
