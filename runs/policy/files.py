@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from pydantic import ValidationError
 
 from runs.contract.errors import Invalid
 from runs.policy.document import Policy
+from runs.policy.reviewers import ADAPTERS
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 SHIPPED = Path(__file__).resolve().parent.parent.parent / "fixtures" / "policy.yaml"
 
@@ -24,13 +28,26 @@ def policy_read(site: Path) -> Policy:
             policy.merging_for(name)
     except ValidationError as error:
         first = error.errors()[0]
-        path = ".".join(str(part) for part in first["loc"]) or "the file"
+        path = _path(first) or "the file"
         raise Invalid(
             "registry_invalid",
             f"{site.name}: {path}: {first['msg']}. Mend the file, then run: manage.py sync_definitions --check",
             details={"file": site.name, "path": path},
         ) from None
     return policy
+
+
+def _path(error: ErrorDetails) -> str:
+    """The path of the key as it stands in the file: the adapter that chose a reviewer's form is no part of it."""
+    parts = list(error["loc"])
+    shown = [
+        str(part)
+        for before, part in zip([None, *parts], parts, strict=False)
+        if not (isinstance(before, int) and part in ADAPTERS)
+    ]
+    if error["type"].startswith("union_tag"):
+        shown.append("adapter")
+    return ".".join(shown)
 
 
 def _laid_over(shipped: Any, own: Any) -> Any:

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from runs.policy.forms import Block
 
+ADAPTERS = frozenset({"copilot", "bot", "person", "team"})
 Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9_])?(?:\[bot\])?$")]
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")]
 
