@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from runs.models.flow_row import FlowRow
 
 
-def flow_waits_for(run: Run) -> bool:
-    """Whether the flow that asked for this run is still in the step that did. Locks the flow's row if it is."""
+def flow_waits_for(run: Run, *, lock: bool = False) -> bool:
+    """Whether the flow that asked for this run is still in the step that did; with ``lock``, its row is locked then."""
     row = _waiting(run)
-    return row is not None and row.select_for_update().first() is not None
+    return row is not None and (row.select_for_update() if lock else row).first() is not None
 
 
 def flow_step_delayed(run: Run, by: timedelta, at: datetime) -> None:

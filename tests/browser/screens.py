@@ -29,6 +29,7 @@ WIDTHS = {1440: 900, 390: 844}
 THEMES = ("light", "dark")
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+OPEN_PANELS = "[...document.querySelectorAll('details.panel')].map(panel => panel.open = true).length"
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -161,6 +162,11 @@ def fleet_addresses(page: Page, url: str) -> dict[str, str]:
     ):  # fmt: skip
         if of in found:
             found[f"{of}-{tab}"] = f"{found[of]}?tab={tab}"
+    if "run-live" in found:
+        page.goto(url + found["run-live"])
+        busy = page.query_selector("a[href^='/workers/lab']")
+        if busy is not None:
+            found["worker-busy"] = str(busy.get_attribute("href"))
     if "agent" in found:
         found["agent-prompt"] = f"{found['agent']}prompt/"
     return found
@@ -182,6 +188,9 @@ def tour(browser: Browser, camera: Camera, url: str, *, user: str, password: str
                 page.goto(url + path)
                 camera.shoot(page, f"{prefix}{name}-{theme}-{width}")
                 taken += 1
+                if page.evaluate(OPEN_PANELS):
+                    camera.shoot(page, f"{prefix}{name}-forms-{theme}-{width}")
+                    taken += 1
             context.close()
     return taken
 

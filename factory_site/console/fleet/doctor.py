@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from factory_site.console.doors import region, show, signed_in, unchanged
 from factory_site.console.selectors.doctor import doctor_page
+from factory_site.console.submissions import new_submission
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -18,4 +19,5 @@ def doctor(request: HttpRequest) -> HttpResponse:
     """Every finding, the passes, and the deliveries that wait or were given up."""
     page = doctor_page()
     live = region(request, "live", page, POLL_SECONDS)
-    return unchanged(request, live) or show(request, "fleet/doctor.html", {"here": "doctor", "page": page}, live)
+    context = {"here": "doctor", "page": page, "dead": [(row, new_submission()) for row in page.dead]}
+    return unchanged(request, live) or show(request, "fleet/doctor.html", context, live)

@@ -1,4 +1,4 @@
-"""One run: what its agent does, how it failed, and what a person may do about it."""
+"""One run: what its agent does, and how it failed."""
 
 from __future__ import annotations
 
@@ -7,25 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from django.shortcuts import render
 
-from factory_site.console.doors import (
-    Problem,
-    actor,
-    problem,
-    region,
-    require,
-    show,
-    signed_in,
-    unchanged,
-)
+from factory_site.console.doors import Problem, region, show, signed_in, unchanged
 from factory_site.console.selectors import run as read
 from factory_site.console.selectors import trace as steps
 from factory_site.console.selectors.workers import placement
-from factory_site.console.submissions import Done, new_submission, submit_once
-from factory_site.console.wording.reasons import reason_of
-from runs.contract.errors import FactoryError, Invalid, Refused
-from runs.flow import RUN_MACHINE, RunState
-from runs.models.user import Role
-from runs.queue.cancel import run_cancel
+from factory_site.console.submissions import new_submission
+from runs.contract.errors import Invalid
+from runs.flow import RunState
 from runs.reading.detail import run_detail as run_document
 from runs.reading.detail import run_find
 
@@ -41,7 +29,7 @@ LARGEST_SEQ = 2**62
 @signed_in()
 def run_detail(request: HttpRequest, run_id: str) -> HttpResponse:
     """The page of one run."""
-    return _page(request, run_find(run_id))
+    return run_page(request, run_find(run_id))
 
 
 @signed_in()
@@ -64,31 +52,8 @@ def _since(request: HttpRequest) -> int:
         raise Invalid("invalid_field", "since is the number of an entry.") from None
 
 
-@signed_in("POST")
-def cancel(request: HttpRequest, run_id: str) -> HttpResponse:
-    """End the attempt that the page showed, for a reason."""
-    require(request, Role.OPERATOR, "Cancelling a run")
-    run = run_find(run_id)
-
-    def act() -> Done:
-        reason = request.POST.get("reason", "").strip()
-        if not reason:
-            raise Invalid("invalid_field", "Say why: the reason stands in the journal.", details={"field": "reason"})
-        if run.is_at_rest:
-            word = RUN_MACHINE.states[run.state].word.lower()
-            raise Refused("run_at_rest", f"Already {word}: {reason_of(run.reason_code).sentence}. Nothing was changed.")
-        if request.POST.get("seen") != str(run.attempt_number):
-            raise Refused("stale", f"The run is at attempt {run.attempt_number} by now. Nothing was cancelled.")
-        run_cancel(run=run, code="operator_cancel", actor=actor(request), reason=reason[:500])
-        return Done(f"/runs/{run.run_id}/", "Run cancelled. Its worker stops the agent within 2 s.")
-
-    try:
-        return submit_once(request, act)
-    except FactoryError as error:
-        return _page(request, run_find(run_id), problem(error))
-
-
-def _page(request: HttpRequest, run: Run, refused: Problem | None = None) -> HttpResponse:
+def run_page(request: HttpRequest, run: Run, refused: Problem | None = None, acted: str = "") -> HttpResponse:
+    """The page as the run is now; after a refused act with what was refused, and with what the person typed."""
     tabs = read.TABS | (read.PLACEMENT if run.state == RunState.QUEUED else {})
     tab = request.GET.get("tab", "trace")
     tab = tab if tab in tabs else "trace"
@@ -104,10 +69,11 @@ def _page(request: HttpRequest, run: Run, refused: Problem | None = None) -> Htt
         "tab": tab,
         "tabs": tabs,
         "tab_template": "" if tab == "trace" else f"fleet/run_{tab}.html",
-        "can_cancel": not run.is_at_rest,
+        "acts": read.run_acts(run),
+        "acted": acted,
         "refused": refused,
         "form": request.POST if refused else {},
-        "submission": new_submission(),
+        **{f"submission_{verb}": new_submission() for verb in read.VERBS},
         **_of_tab(request, tab, run),
     }
     return show(request, "fleet/run_detail.html", context, live, refused.status if refused else HTTPStatus.OK)

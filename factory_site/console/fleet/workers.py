@@ -5,8 +5,10 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from factory_site.console.doors import person, problem, region, show, signed_in, unchanged
+from factory_site.console.doors import Problem, person, problem, region, show, signed_in, unchanged
 from factory_site.console.selectors import workers as read
+from factory_site.console.submissions import new_submission
+from runs.clock import now as clock_now
 from runs.contract.errors import NotFound
 from runs.reading.detail import run_find
 from workers.liveness import WorkerState
@@ -49,6 +51,11 @@ def worker_list(request: HttpRequest) -> HttpResponse:
 @signed_in()
 def worker_detail(request: HttpRequest, worker_id: str) -> HttpResponse:
     """One boot of a worker: its state, its offer, what it holds and what it did."""
+    return worker_page(request, worker_id)
+
+
+def worker_page(request: HttpRequest, worker_id: str, refused: Problem | None = None) -> HttpResponse:
+    """The page as the worker is now; after a refused act with what was refused, and with what the person typed."""
     found = read.worker_page(worker_id)
     version = (read.workers_version(person(request).pk), found.row.state)
     is_over = found.row.state in {WorkerState.STOPPED, WorkerState.LOST}
@@ -56,4 +63,13 @@ def worker_detail(request: HttpRequest, worker_id: str) -> HttpResponse:
     same = unchanged(request, live)
     if same is not None:
         return same
-    return show(request, "fleet/worker_detail.html", {"here": "workers", "found": found}, live)
+    context: dict[str, Any] = {
+        "here": "workers",
+        "found": found,
+        "is_overdue": found.row.heartbeat_due_at is not None and found.row.heartbeat_due_at <= clock_now(),
+        "refused": refused,
+        "acted": "release" if refused else "",
+        "form": request.POST if refused else {},
+        "submission": new_submission(),
+    }
+    return show(request, "fleet/worker_detail.html", context, live, refused.status if refused else HTTPStatus.OK)

@@ -35,6 +35,7 @@ class PassRow:
 class DeadRow:
     """One delivery that was given up."""
 
+    row_id: int
     key: str
     topic: str
     tries: int
@@ -70,7 +71,7 @@ def doctor_page() -> DoctorPage:
         retrying=sum(1 for tries in pending if tries > 1),
         pulls=pull_by_subject([name for each in found for name in each.examples]),
         dead=tuple(
-            DeadRow(row.key, row.topic, row.tries, row.last_error, row.dead_at)
+            DeadRow(row.pk, row.key, row.topic, row.tries, row.last_error, row.dead_at)
             for row in Outbox.objects.filter(dead_at__isnull=False).order_by("-id")[:DEAD_SHOWN]
         ),
     )

@@ -15,6 +15,7 @@ from factory_site.console.selectors.trace import Entry, ended_by_signal, first_e
 from factory_site.console.wording.reasons import CAUSES, Reason, reason_of
 from runs.contract.receipt import receipt_verifies
 from runs.flow import RunState
+from runs.flows.steps import flow_waits_for
 from runs.models import (
     Attempt,
     AttemptOutcome,
@@ -24,7 +25,10 @@ from runs.models import (
     Run,
     Usage,
 )
+from runs.policy import policy
 from runs.queue.audit import journal_faults
+from runs.queue.operating.extend import EXTENDABLE
+from runs.queue.operating.retry import retry_exhausted
 from workers.models import Worker
 
 if TYPE_CHECKING:
@@ -86,6 +90,43 @@ class Bound:
     meaning: str
     value: str
     holds: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Acts:
+    """What a person may do to a run now, and what each act has to know before it."""
+
+    label: str
+    can_cancel: bool
+    can_retry: bool
+    exhausted: str  # why a retry has to be confirmed; blank when it need not be
+    can_extend: bool
+    extended_until: datetime | None  # how far an extension goes without being confirmed
+    limit: timedelta
+
+
+VERBS = ("cancel", "retry", "extend")
+
+
+def label_of(run: Run) -> str:
+    """What a person types to confirm a grave act on the run."""
+    return run.subject_label or run.subject
+
+
+def run_acts(run: Run) -> Acts:
+    """What the page offers; one read, of the open attempt or of the flow that may wait for a failed run."""
+    attempt = Attempt.objects.filter(run=run, finished_at=None).first() if run.state in EXTENDABLE else None
+    is_open = attempt is not None and attempt.deadline_recorded_at is None
+    limit = timedelta(minutes=policy().limits.max_run_minutes)
+    return Acts(
+        label=label_of(run),
+        can_cancel=not run.is_at_rest,
+        can_retry=run.state == RunState.FAILED and (not run.flow_type or flow_waits_for(run)),
+        exhausted=retry_exhausted(run) if run.state == RunState.FAILED else "",
+        can_extend=is_open,
+        extended_until=attempt.started_at + limit if attempt and attempt.started_at else None,
+        limit=limit,
+    )
 
 
 def run_version(run: Run) -> tuple[Any, ...]:

@@ -31,11 +31,11 @@ def run_retry(*, run: Run, actor: str, force: bool = False, reason: str = "") ->
     """
     with joined_transaction():
         at = now()
-        waited_for = not run.flow_type or flow_waits_for(run)
+        waited_for = not run.flow_type or flow_waits_for(run, lock=True)
         locked = Run.objects.select_for_update().get(pk=run.pk)
         if locked.state != RunState.FAILED:
             raise _not_retryable(locked)
-        exhausted = _exhausted(locked)
+        exhausted = retry_exhausted(locked)
         if exhausted and not force:
             raise Refused(
                 "attempts_exhausted",
@@ -64,7 +64,7 @@ def _queue_again(run: Run, actor: str, code: str, reason: str, at: datetime) -> 
         raise _moved_on(run) from None
 
 
-def _exhausted(run: Run) -> str:
+def retry_exhausted(run: Run) -> str:
     """Why the retry rule would never try it again, however well its surroundings are; empty when it might."""
     if run.cause == Cause.FATAL:
         return f"it ended with {run.reason_code}, which another try does not mend"
