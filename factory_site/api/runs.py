@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse  # noqa: TC002  # ninja reads the annotations
 from ninja import Query, Router, Schema
 from pydantic import Field
@@ -13,16 +13,14 @@ from factory_site.api.errors import responses
 from factory_site.api.lists import Page, conditional, window
 from factory_site.api.run_answers import Receipt, RunDetail, RunList, Trace, Why
 from runs.contract.errors import Invalid
-from runs.flow import RUN_MACHINE, RunState
-from runs.models import Attempt, FailureCause, Run
+from runs.flow import RUN_MACHINE
+from runs.models import Run
 from runs.reading.detail import run_detail, run_find, run_receipt, run_trace
+from runs.reading.narrowing import Narrowing, runs_narrowed
 from runs.reading.rows import run_rows
 from runs.reading.why import run_why
-from runs.subjects import subject_reference
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from django.db.models import QuerySet
 
 router = Router(by_alias=True)
@@ -79,36 +77,15 @@ def run_why_show(request: HttpRequest, run_id: str) -> HttpResponse:
 
 
 def runs_filtered(filters: RunFilter) -> QuerySet[Run]:
-    """The runs that the filter lets through; raises ``Invalid`` for a state or cause that no run has.
-
-    Worker and adapter are those of the newest attempt, as the rows show them.
-    """
+    """The runs that the filter lets through; raises ``Invalid`` for a state or cause that no run has."""
     rows = Run.objects.select_related("placement_class")
     if filters.state:
-        rows = rows.filter(state=_known("state", filters.state, RUN_MACHINE.values))
-    if filters.agent:
-        by = "agent_ref" if "@" in filters.agent else "agent_id"
-        rows = rows.filter(**{by: filters.agent})
-    if filters.subject:
-        rows = rows.filter(subject=subject_reference(filters.subject))
-    if filters.repository:
-        rows = rows.filter(repository=filters.repository)
-    if filters.reason:
-        rows = rows.filter(reason_code=filters.reason)
-    if filters.cause:
-        cause = _known("cause", filters.cause, [each for each in FailureCause.values if each])
-        rows = rows.filter(state=RunState.FAILED, cause=cause)  # no other state keeps one
-    if filters.worker:
-        node = filters.worker.partition(".")[0]  # its attempts are found by the index on the node
-        rows = rows.filter(fencing_token__in=Attempt.objects.filter(node=node, worker_id=filters.worker).values("pk"))
-    if filters.adapter:
-        newest = Attempt.objects.filter(pk=OuterRef("fencing_token"), adapter=filters.adapter)
-        rows = rows.filter(Exists(newest))
-    return rows
-
-
-def _known(field: str, value: str, known: Sequence[str]) -> str:
-    if value not in known:
-        message = f"Unknown {field} {value!r}. Known: {', '.join(known)}."
-        raise Invalid("invalid_field", message, details={"field": field})
-    return value
+        if filters.state not in RUN_MACHINE.values:
+            raise Invalid(
+                "invalid_field",
+                f"Unknown state {filters.state!r}. Known: {', '.join(RUN_MACHINE.values)}.",
+                details={"field": "state"},
+            )
+        rows = rows.filter(state=filters.state)
+    asked = {field.name: getattr(filters, field.name) or "" for field in fields(Narrowing)}
+    return runs_narrowed(rows, Narrowing(**asked))

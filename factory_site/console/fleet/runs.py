@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -11,6 +11,7 @@ from factory_site.console.doors import Problem, person, problem, region, show, s
 from factory_site.console.selectors import runs as read
 from factory_site.console.wording.badges import BADGES
 from runs.contract.errors import Invalid
+from runs.reading.narrowing import CAUSES
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -40,7 +41,8 @@ def _page(request: HttpRequest, wanted: read.RunFilter, unreadable: Problem | No
         "here": "runs",
         "wanted": wanted,
         "page": page,
-        "is_filtered": bool(wanted.state or wanted.agent or wanted.subject or wanted.repository),
+        "is_filtered": bool(wanted.state) or any(asdict(wanted.by).values()),
+        "causes": CAUSES,
         "older": _query(replace(wanted, before=page.older)) if page.older else "",
         "tabs": [
             (name, word, _query(read.RunFilter(tab=name)), counts.get(name, ""))
@@ -56,9 +58,7 @@ def _query(wanted: read.RunFilter) -> str:
     stated = {
         "tab": "" if wanted.tab == "active" else wanted.tab,
         "state": wanted.state,
-        "agent": wanted.agent,
-        "subject": wanted.subject,
-        "repository": wanted.repository,
+        **asdict(wanted.by),
         "before": wanted.before,
     }
     return "/runs/?" + urlencode({name: value for name, value in stated.items() if value})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import F, Subquery
@@ -14,8 +14,8 @@ from factory_site.console.wording.reasons import Reason, reason_of
 from runs.contract.errors import Invalid
 from runs.flow import AT_REST, LIVE, RunState
 from runs.models import Attempt, JournalRow, Run, Usage, User
+from runs.reading.narrowing import CAUSES, Narrowing, runs_narrowed
 from runs.reading.rows import run_rows
-from runs.subjects import subject_reference
 from workers.models import Worker
 from workers.selectors.workers import alive
 
@@ -40,9 +40,7 @@ class RunFilter:
 
     tab: str = "active"
     state: str = ""
-    agent: str = ""
-    subject: str = ""
-    repository: str = ""
+    by: Narrowing = Narrowing()  # noqa: RUF009 - frozen
     before: int | None = None
 
     @property
@@ -77,15 +75,15 @@ def run_filter(asked: Mapping[str, str]) -> RunFilter:
     found = RunFilter(
         tab=asked.get("tab") or "active",
         state=asked.get("state") or "",
-        agent=(asked.get("agent") or "").strip(),
-        subject=(asked.get("subject") or "").strip(),
-        repository=(asked.get("repository") or "").strip(),
+        by=Narrowing(**{field.name: (asked.get(field.name) or "").strip() for field in fields(Narrowing)}),
         before=int(before) if before.isascii() and before.isdigit() and len(before) < 18 else None,  # noqa: PLR2004 - of a big integer
     )
     if found.tab not in TABS:
         raise _unknown("tab", found.tab, list(TABS))
     if found.state and found.state not in TABS[found.tab][1]:
         raise _unknown("state", found.state, [state.value for state in TABS[found.tab][1]])
+    if found.by.cause and found.by.cause not in CAUSES:
+        raise _unknown("cause", found.by.cause, list(CAUSES))
     if before and found.before is None:
         raise Invalid("bad_cursor", "That position is not one of this list.")
     return found
@@ -121,12 +119,7 @@ def run_list(wanted: RunFilter) -> RunList:
     found = Run.objects.select_related("placement_class")
     if wanted.states != TABS["all"][1]:
         found = found.filter(state__in=wanted.states)
-    if wanted.agent:
-        found = found.filter(**{"agent_ref" if "@" in wanted.agent else "agent_id": wanted.agent})
-    if wanted.subject:
-        found = found.filter(subject=subject_reference(wanted.subject))
-    if wanted.repository:
-        found = found.filter(repository__iexact=wanted.repository)
+    found = runs_narrowed(found, wanted.by)
     if wanted.before is not None:
         found = found.filter(pk__lt=wanted.before)
     runs = list(found.order_by("-pk")[: PAGE + 1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from factory_site.api.runs import RunFilter, runs_filtered
 from factory_site.command_verbs import instant, limit_of, list_flags
 from runs.flow import RUN_MACHINE
-from runs.models import FailureCause
+from runs.reading.narrowing import CAUSES
 from runs.reading.rows import run_rows
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ FILTERS = ("state", "agent", "subject", "repository", "worker", "reason", "cause
 def declare(parser: CommandParser) -> None:
     """Declare the filters of the API."""
     parser.add_argument("--state", choices=RUN_MACHINE.values)
-    parser.add_argument("--cause", choices=[cause for cause in FailureCause.values if cause])
+    parser.add_argument("--cause", choices=CAUSES)
     for name in ("agent", "subject", "repository", "worker", "reason", "adapter"):
         parser.add_argument(f"--{name}")
     list_flags(parser)

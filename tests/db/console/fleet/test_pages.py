@@ -233,3 +233,24 @@ def test_a_run_at_rest_polls_no_more(operator, fleet):
         assert "data-source=" not in page, path
     live = text(operator.get(f"/runs/{fleet.running.run_id}/"))
     assert live.count("data-live=") == live.count("data-source=") == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("worker={idle}&reason=agent_exit", "failed"),
+        ("cause=agent_error", "failed"),
+        ("adapter=command&state=running", "running"),
+        ("reason=operator_cancel", "cancelled"),
+    ],
+)
+def test_runs_are_narrowed_by_worker_reason_cause_and_adapter(operator, fleet, query, name):
+    page = text(operator.get(f"/runs/?tab=all&{query.format(idle=fleet.idle)}"))
+    assert re.findall(r'href="/runs/(run_\w+)/"', page) == [getattr(fleet, name).run_id]
+
+
+def test_a_cause_that_no_failure_has_is_named_and_the_list_stands_unfiltered(operator, fleet):
+    answer = operator.get("/runs/?cause=bad-luck")
+    assert answer.status_code == HTTPStatus.BAD_REQUEST
+    assert "Unknown cause “bad-luck”. Known: environment, agent_error, fatal." in text(answer)
+    assert fleet.running.run_id in text(answer)
