@@ -77,9 +77,6 @@ EDGES = {
     "returned": "goes back to review",
     "returned_too_often": "was sent back too often; a person is asked",
     "dependencies_clear": "waits for nothing else",
-    "dependency_appeared": "waits for a pull request that it now depends on",
-    "dependency_dead": "waits for a pull request that was closed without merging; a person is asked",
-    "dependency_cyclic": "waits for a pull request that waits for it; a person is asked",
     "draft": "is a draft; a person is asked",
     "checks_failing": "has failing checks; a person is asked",
     "conflict": "conflicts with its base; a person is asked",
@@ -107,7 +104,6 @@ EDGES = {
     "landing_proven": "landed",
     "landing_proven_late": "landed after all",
     "landing_unverified": "was not seen on its base; a person is asked",
-    "answered_drop": "goes on without a dependency, by an answer",
     "answered_look_again": "is looked for on its base again",
     "reason_gone": "needs no answer any more",
 }
