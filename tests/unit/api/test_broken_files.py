@@ -18,7 +18,7 @@ BROKEN = [
     ("merging: {maxReturns: 21}", "merging.maxReturns"),
     ("merging: {squash: {body: poem}}", "merging.squash.body"),
     ("merging: {pendingChecksTimeout: PT0S}", "merging.pendingChecksTimeout"),
-    ("reviewers: [{name: x, adapter: oracle}]", "reviewers.0"),
+    ("reviewers: [{name: x, adapter: oracle}]", "reviewers.0.adapter"),
     ("forge: {maxBatch: 1}", "forge.maxBatch"),
 ]
 
