@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count
+from pydantic.alias_generators import to_camel
 
 from convergence.flow import FINAL_PULL_STATES
 from convergence.models import PullRequest
@@ -19,6 +21,7 @@ from runs.humans.flow import TaskState
 from runs.models import HumanTask, Outbox, PeriodicTask, Run
 from runs.outbox.dispatch import PENDING, consumed_topics
 from runs.queue.limits.pauses import pauses_in_force
+from workers.selectors.pools import PoolRow, pools
 from workers.selectors.workers import worker_counts
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ MOST_COUNTED = 1000
 
 
 def status_document() -> dict[str, Any]:
-    """Counts by state of what is under way, workers, the oldest queued run, open tasks, and what is overdue."""
+    """Counts by state of what is under way, workers, pools, the oldest queued run, open tasks, what is overdue."""
     now = clock_now()
     oldest = Run.objects.filter(state="queued").order_by("queued_at").first()
     tasks = HumanTask.objects.filter(state=TaskState.OPEN)
@@ -38,6 +41,7 @@ def status_document() -> dict[str, Any]:
         "pullRequests": _by_state(PullRequest.objects.exclude(state__in=FINAL_PULL_STATES)),
         "runs": _by_state(Run.objects.exclude(state__in=AT_REST)),
         "workers": worker_counts(),
+        "pools": [pool_document(row) for row in pools()],
         "queue": {"oldestQueuedAt": oldest.queued_at if oldest else None, "runId": oldest.run_id if oldest else None},
         "tasks": {
             "open": tasks[:MOST_COUNTED].count(),
@@ -49,6 +53,11 @@ def status_document() -> dict[str, Any]:
         "oldestDueSeconds": _oldest_due_seconds(now),
         "anomalies": anomalies(),
     }
+
+
+def pool_document(row: PoolRow) -> dict[str, Any]:
+    """A pool as the API shows it."""
+    return {to_camel(name): value for name, value in asdict(row).items()}
 
 
 def anomalies() -> list[dict[str, Any]]:

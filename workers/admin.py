@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 
 from runs.window import WindowInline, WindowRows
-from workers.models import Credential, CredentialToken, Worker
+from workers.models import Credential, CredentialToken, Pool, Worker
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -41,3 +41,11 @@ class WorkerAdmin(WindowRows):
     list_display = ("worker_id", "node", "host", "pool", "slot", "version", "last_seen_at", "draining", "stopped_at")
     list_filter = ("node", "pool", "draining")
     search_fields = ("worker_id__startswith", "host__exact")
+
+
+@admin.register(Pool)
+class PoolAdmin(WindowRows):
+    """Pools as their supervisors last reported them."""
+
+    list_display = ("name", "node", "host", "min", "max", "action", "reason", "crashes", "seen_at", "stopping")
+    list_filter = ("node",)

@@ -13,7 +13,9 @@ class WorkersConfig(AppConfig):
         from runs.periodic import register_pass
         from runs.queue.waiting import register_capacity
         from workers.capacity import capacities
+        from workers.services.pools import pools_forget
         from workers.services.registry import workers_forget
 
         register_capacity(capacities)
         register_pass("workers", seconds=3600.0, body=workers_forget)
+        register_pass("pools", seconds=3600.0, body=pools_forget)

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path, register_converter
 
-from workers.wire import attempts, boots, claims, files, results, uploads
+from workers.wire import attempts, boots, claims, files, pools, results, uploads
 from workers.wire.unknown import unknown
 
 
@@ -30,6 +30,7 @@ urlpatterns = [
     path("worker/v1/runs/<str:run_id>/result", results.result),
     path("worker/v1/documents/<sha256:hex_digits>", files.document),
     path("worker/v1/artifacts/<sha256:hex_digits>", files.artifact),
+    path("worker/v1/pool", pools.pool),
     path("worker/v1/bye", boots.bye),
     path("artifacts", uploads.upload),
     re_path(r"^worker/v1/", unknown),

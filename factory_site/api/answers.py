@@ -236,6 +236,28 @@ class WorkerList(Wire):
     next_before: str | None
 
 
+class Pool(Wire):
+    """One pool of a machine, as its supervisor last reported it; without a report most is unknown."""
+
+    node: str
+    name: str
+    host: str
+    supervisor: str
+    workers: dict[str, int]
+    min: int | None
+    max: int | None
+    starting: int
+    claimable: int | None
+    action: str
+    reason: str
+    since: datetime | None
+    short_since: datetime | None
+    stuck_since: datetime | None
+    crashes: int
+    last_line: str
+    seen_at: datetime | None
+
+
 class Queue(Wire):
     """The run that has been queued for longest."""
 
@@ -290,6 +312,7 @@ class StatusAnswer(Wire):
     pull_requests: dict[str, int]
     runs: dict[str, int]
     workers: dict[str, int]
+    pools: list[Pool]
     queue: Queue
     tasks: OpenTasks
     spend: DaySpend

@@ -10,10 +10,10 @@ from django.conf import settings
 from django.db import connections
 
 from factory_site.serving.children import Child, Family, python
-from factory_site.serving.only_one import hold_lock
 from factory_site.serving.prepare import prepare
 from runs.contract.errors import Invalid
 from workers.host.options import check_program
+from workers.host.process.only_one import hold_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

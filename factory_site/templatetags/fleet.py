@@ -14,6 +14,7 @@ from django.utils.timezone import localtime
 from factory_site.console.selectors.pull import pull_address
 from factory_site.console.wording import words
 from factory_site.console.wording.reasons import reason_of
+from factory_site.pool_lines import decision_text
 from factory_site.templatetags.console import actor as actor_in_words
 from factory_site.templatetags.console import outside
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from convergence.models import PullRequest
+    from workers.selectors.pools import PoolRow
 
 register = template.Library()
 RUN = re.compile(r"run_[0-9A-Z]{26}", re.ASCII)
@@ -43,6 +45,12 @@ def short_worker(worker_id: str) -> str:
 def short_hash(value: str) -> str:
     """The first digits of a hash, without the name of its kind."""
     return value.removeprefix("sha256:")[:7]
+
+
+@register.filter
+def decision(row: PoolRow) -> str:
+    """What the supervisor of a pool decided last, in words."""
+    return decision_text(row)
 
 
 @register.filter

@@ -7,6 +7,7 @@ from typing import Any
 
 from runs.contract.codes import REFUSALS, Phase, TerminalState
 from runs.contract.errors import Invalid
+from runs.contract.pool_wire import pool_answer, pool_request
 from runs.contract.schemas import schema_violation
 from runs.contract.spec import HASH, INSTANT, LABELS, SPEC_VERSION
 
@@ -22,6 +23,7 @@ BODY_LIMITS: dict[str, int] = {  # bytes of a request body, counted before it is
     "heartbeat": 32 * 1024,
     "trace": 512 * 1024,
     "result": 2 * 1024**2,
+    "pool": 64 * 1024,
     "bye": 4 * 1024,
 }
 LARGEST_DETAIL = 8 * 1024  # bytes of a failure's detail, canonical
@@ -200,6 +202,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "if": {"properties": {"terminalState": {"enum": [TerminalState.COMPLETED, TerminalState.REFUSED]}}},
         "then": {"required": ["result"], "properties": {"result": RESULT_DOCUMENT}},
     },
+    "pool": pool_request(OFFER_PROPERTIES),
     "bye": _object("reason", {"reason": {"enum": list(BYE_REASONS)}}),
 }
 
@@ -290,6 +293,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
             "receipt": _OBJECT_OR_NULL,
         },
     ),
+    "pool": pool_answer(_ANSWER),
     "bye": _object("schemaVersion serverTime", _ANSWER),
     "error": _object(
         "error",

@@ -10,6 +10,7 @@ from runs.policy.forms import Block, OrNothing
 from runs.policy.limits import Budgets, Limits, WeightClass
 from runs.policy.machines import Price, Web
 from runs.policy.merging import Merging
+from runs.policy.pools import NamedBounds, Pools, Workers
 from runs.policy.retention import Retention
 from runs.policy.reviewers import ReviewerEntry, ReviewerList  # noqa: TC001 -- pydantic reads the annotations
 from runs.policy.reviewing import Convergence, Forge, Git, Trust
@@ -25,6 +26,8 @@ class RepositoryPolicy(Block):
 class Policy(Block):
     """The whole policy in force."""
 
+    workers: Workers = Workers()
+    pools: Pools = Field(default_factory=dict)
     web: Web = Web()
     reviewers: ReviewerList = ()
     trust: Trust = Trust()
@@ -57,6 +60,10 @@ class Policy(Block):
         if own is None or not own.merging:
             return self.merging
         return Merging.model_validate({**self.merging.model_dump(by_alias=True), **own.merging})
+
+    def bounds_for(self, node: str, pool: str) -> NamedBounds | None:
+        """The bounds that the operator has set for this pool, None if it goes by its own."""
+        return self.pools.get(node, {}).get(pool)
 
     def tracks(self, repository: str) -> bool:
         """Whether the file lists the repository."""

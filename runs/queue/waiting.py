@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """One live worker: what it offers and whether it holds a run."""
+    """One live worker: what it offers and whether it holds a run; or a pool that may start one more such worker."""
 
     worker_id: str
     offer: Offer
     is_busy: bool
     node: str = ""
+    is_pool: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def register_capacity(provider: Provider) -> None:
 
 
 def capacities() -> Sequence[Capacity]:
-    """The live workers now; empty while nobody registered."""
+    """The live workers now, and the pools with room; empty while nobody registered."""
     return _provider[0]() if _provider else ()
 
 
@@ -97,6 +98,9 @@ def _placed(run: Run, workers: Sequence[Capacity], limits: LimitsSeen | None) ->
         return Waiting(blocked.code, blocked.text, run.queued_at, blocked.until)
     if not fitting:
         return Waiting("unplaceable", _nearest(requirement, workers), run.queued_at)
+    starting = [worker for worker in fitting if worker.is_pool]
+    if starting and all(worker.is_busy for worker in fitting):
+        return Waiting("no_free_worker", f"the {starting[0].worker_id} starts a worker for it", run.queued_at)
     if all(worker.is_busy for worker in fitting):
         word = "worker" if len(fitting) == 1 else "workers"
         return Waiting("no_free_worker", f"{len(fitting)} fitting {word}, all busy", run.queued_at)
@@ -108,7 +112,8 @@ def _nearest(requirement: Requirement, workers: Sequence[Capacity]) -> str:
     if not workers:
         return "no worker is running; start one with: manage.py work"
     worker = min(workers, key=lambda each: (_lacks(each.offer, requirement), each.worker_id))
-    return f"nearest worker {worker.worker_id} lacks {missing(worker.offer, requirement)}"
+    name = worker.worker_id if worker.is_pool else f"worker {worker.worker_id}"
+    return f"nearest {name} lacks {missing(worker.offer, requirement)}"
 
 
 def _lacks(offer: Offer, requirement: Requirement) -> int:

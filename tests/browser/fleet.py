@@ -16,7 +16,7 @@ from runs.outbox.write import outbox_add
 from runs.queue.cancel import run_cancel
 from runs.queue.enqueue import run_enqueue
 from tests import queue_driver as queue
-from workers.models import Worker
+from workers.models import Pool, Worker
 
 if TYPE_CHECKING:
     from tests.browser.world import World
@@ -55,6 +55,8 @@ def fill_fleet(world: World) -> Fleet:
     _worker(
         queue.worker(0x1B7E01), at, at - timedelta(hours=3), stopped_at=at - timedelta(hours=3), stop_reason="drained"
     )
+    _pool("lab", at, at + timedelta(days=1))
+    _pool("build7", at, at - timedelta(minutes=4), crashes=5, last_line="work: host.yaml: colour is not a key")
     completed = _completed(world, idle)
     refused = _ended(world, idle, queue.refused_body)
     failed, sha256 = _failed(world, idle)
@@ -73,12 +75,31 @@ def fill_fleet(world: World) -> Fleet:
     return Fleet(running, failed, refused, completed, cancelled, unplaceable, again, busy, idle, lost, sha256)
 
 
+def _pool(node: str, at: datetime, seen: datetime, **columns: Any) -> None:
+    Pool.objects.create(
+        node=node,
+        name="main",
+        host=f"{node}.example.org",
+        version="0.1.0+7d1f2a9c",
+        min=1,
+        max=3,
+        counts={"workers": 2, "idle": 1, "busy": 1, "draining": 0, "lost": 0, "starting": 0, "claimable": 0},
+        action="hold",
+        reason="cooling_down",
+        decided_at=at - timedelta(minutes=2),
+        seen_at=seen,
+        **columns,
+    )
+
+
 def _worker(worker_id: str, at: datetime, seen: datetime, **columns: Any) -> None:
     Worker.objects.create(
         worker_id=worker_id,
         node="lab",
         host="lab.example.org",
         pid=4711,
+        pool="main",
+        slot=int(worker_id[-1], 16),
         version="0.1.0+7d1f2a9c",
         offer={
             "labels": LABELS,

@@ -1,33 +1,31 @@
 """``python -m workers.host``: one worker, HTTP only, no database. Exit 0 drained, 64 usage, 75 restart me."""
 
-import logging
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from runs.contract.errors import FactoryError
+from runs.contract.errors import FactoryError, Refused
 from runs.contract.ids import worker_id
-from runs.contract.redactor import Redactor, self_test
+from runs.contract.redactor import self_test
 from runs.contract.stamp import code_stamp
 from runs.contract.tokens import TokenSource
 from workers.host.adapters.registry import AdapterRegistry
 from workers.host.attempt.record import discard_kept, kept_lines
 from workers.host.client import Client
-from workers.host.credential import CredentialFile, check_address
+from workers.host.credential import CredentialFile, check_address, credential_path
 from workers.host.disk.boots import Boot
 from workers.host.disk.documents import Documents
 from workers.host.disk.files import make_private
 from workers.host.disk.spool import purge_quarantine, quarantine_lines
 from workers.host.host import Host
 from workers.host.host_config import load_host_config
+from workers.host.logs import log_to
 from workers.host.loop import Worker
 from workers.host.options import EXIT_USAGE, Options, UsageError, parse
+from workers.host.pool.run_folder import RunFolder, hold_slot
 from workers.host.process.minder import become_subreaper
 from workers.host.settings import Settings, load_settings
 from workers.host.signals import Signals
-
-DEFAULT_CREDENTIAL = Path("secrets", "worker-local.json")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -38,6 +36,7 @@ def main(argv: Sequence[str]) -> int:
         home = Path(options.worker_home) if options.worker_home else settings.home / "worker"
         if options.chore is not None:
             return do_chore(options, home.absolute())
+        _take_slot(settings)
         host = build_host(options, settings, make_private(home.absolute()))
         worker = Worker(host)
     except FactoryError as error:
@@ -49,11 +48,11 @@ def main(argv: Sequence[str]) -> int:
 def build_host(options: Options, settings: Settings, home: Path) -> Host:
     """Everything that a worker is made of; ``UsageError`` before a byte is sent."""
     config = load_host_config(home)
-    credentials = CredentialFile(Path(options.credential_file or settings.home / DEFAULT_CREDENTIAL))
+    credentials = CredentialFile(credential_path(options.credential_file, settings.home))
     url = check_address(options.url or credentials.current.url or settings.base_url)
     self_test()
     me = worker_id(credentials.current.node)
-    _log_to_stderr(me, settings, credentials)
+    _begin_log(me, settings, credentials)
     become_subreaper()
     signals = Signals()
     signals.install(lambda: credentials.reread(force=True))
@@ -90,25 +89,19 @@ def do_chore(options: Options, home: Path) -> int:
     return 0
 
 
-class _Redacted(logging.Formatter):
-    """logfmt lines in UTC without the credential."""
-
-    def __init__(self, prefix: str, credentials: CredentialFile) -> None:
-        super().__init__(f"%(asctime)s.%(msecs)03dZ level=%(levelname)s {prefix} %(message)s", "%Y-%m-%dT%H:%M:%S")
-        self._credentials = credentials
-        self.converter = time.gmtime
-
-    def format(self, record: logging.LogRecord) -> str:
-        return Redactor({"worker_credential": [self._credentials.current.token]}).redact(super().format(record))
+def _take_slot(settings: Settings) -> None:
+    """Note this process in its slot of the pool; ``Refused`` if another live one has it."""
+    if settings.run_dir is None or settings.slot is None or hold_slot(settings.run_dir, settings.slot):
+        return
+    raise Refused("slot_taken", f"slot {settings.slot} of {settings.run_dir} has a live worker; leave it to supervise")
 
 
-def _log_to_stderr(me: str, settings: Settings, credentials: CredentialFile) -> None:
-    handler = logging.StreamHandler(sys.stderr)
-    slot = f" slot={settings.slot}" if settings.slot is not None else ""
-    handler.setFormatter(_Redacted(f"worker={me}{slot}", credentials))
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
-    # Its lines about retried connections name addresses and say nothing that our own do not.
-    logging.getLogger("urllib3").setLevel(logging.ERROR)
+def _begin_log(me: str, settings: Settings, credentials: CredentialFile) -> None:
+    """Log to the slot's own file in a pool, else to stderr."""
+    if settings.run_dir is None or settings.slot is None:
+        log_to(credentials, f"worker={me}")
+    else:
+        log_to(credentials, f"worker={me} slot={settings.slot}", file=RunFolder(settings.run_dir).log(settings.slot))
 
 
 def _print(lines: Sequence[str]) -> None:

@@ -88,7 +88,7 @@ class Client:
     """Requests of one worker. Every thread gets a connection of its own."""
 
     def __init__(self, url: str, credentials: CredentialFile, worker_id: str) -> None:
-        """``url`` was checked by ``check_address``."""
+        """``url`` was checked by ``check_address``; ``worker_id`` is blank for a supervisor, which is no worker."""
         self.url = url
         self.credentials = credentials
         self.worker_id = worker_id
@@ -122,12 +122,13 @@ class Client:
         self, method: str, path: str, *, content: Any, headers: Mapping[str, str], worker_id: str | None, seconds: float
     ) -> Answer:
         credential = self.credentials.current
+        boot = worker_id or self.worker_id
         try:
             answer = self._session().request(
                 method,
                 f"{self.url}{path}",
                 data=content,
-                headers={**headers, "X-Worker-Id": worker_id or self.worker_id},
+                headers={**headers, "X-Worker-Id": boot} if boot else headers,
                 auth=_Bearer(credential.token),
                 timeout=(CONNECT_SECONDS, seconds),
                 allow_redirects=False,

@@ -12,6 +12,7 @@ from runs.contract.ids import NODE_PATTERN
 from workers.host.options import UsageError
 
 CREDENTIAL_VERSION = "factory.worker-credential/v1"
+DEFAULT_FILE = Path("secrets", "worker-local.json")  # in the data folder
 MEND = "run manage.py credentials issue NODE --output FILE"
 
 
@@ -60,6 +61,11 @@ class CredentialFile:
         except OSError:
             return (0, 0, 0)
         return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def credential_path(flag: str | None, home: Path) -> Path:
+    """The file that a flag names, else the one in the data folder."""
+    return Path(flag) if flag else home / DEFAULT_FILE
 
 
 def read_credential(path: Path) -> Credential:

@@ -24,6 +24,7 @@ from workers.host.disk.files import write_whole
 from workers.host.disk.spool import Sender, pending, spool
 from workers.host.host import Host
 from workers.host.offer import Offering
+from workers.host.pool.run_folder import RunFolder
 from workers.host.signals import EXIT_DRAINED, EXIT_SECOND_SIGNAL
 
 EXIT_RELOAD = 75
@@ -133,7 +134,7 @@ class Worker:
         self._told = {**self.offering.claim(), "blockedReason": body["blockedReason"]}
         settings = self.host.settings
         if settings.run_dir is not None and settings.slot is not None:
-            write_whole(settings.run_dir / f"worker-{settings.slot}.id", self.host.client.worker_id.encode())
+            write_whole(RunFolder(settings.run_dir).id_file(settings.slot), self.host.client.worker_id.encode())
         log.info("event=hello adapters=%s any=%s kinds=%s isolation=none version=%s", ",".join(body["adapters"]),
                  body["anyAdapter"], ",".join(body["workspaceKinds"]), self.host.version)  # fmt: skip
 

@@ -2,24 +2,55 @@
 
 import shutil
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from runs.contract.placement import ANY_REPOSITORY
 from runs.contract.wire import PROTOCOL_VERSION, SPEC_VERSIONS
-from workers.host.adapters.registry import any_adapter
+from workers.host.adapters.registry import AdapterRegistry, any_adapter
 from workers.host.client import WireFault
 from workers.host.disk.spool import quarantined
-from workers.host.host import ISOLATION, WORKSPACE_KINDS, Host, found_labels
-from workers.host.options import UsageError
+from workers.host.host import ISOLATION, WORKSPACE_KINDS, found_labels
+from workers.host.host_config import HostConfig
+from workers.host.options import Options, UsageError
+from workers.host.settings import Settings
 
 GIGABYTE = 1024**3
+
+
+class Offers(Protocol):
+    """What an offer is made of: a worker has it, and so has the supervisor that speaks for its workers."""
+
+    @property
+    def settings(self) -> Settings:
+        """Of this process."""
+
+    @property
+    def options(self) -> Options:
+        """The worker's flags."""
+
+    @property
+    def config(self) -> HostConfig:
+        """What this machine lends to agents."""
+
+    @property
+    def home(self) -> Path:
+        """The worker home."""
+
+    @property
+    def registry(self) -> AdapterRegistry:
+        """The adapters of this version."""
+
+    @property
+    def version(self) -> str:
+        """The code stamp."""
 
 
 @dataclass(slots=True)
 class Offering:
     """Makes the offer anew each time it is asked for; ``narrowed`` is what the credential refused."""
 
-    host: Host
+    host: Offers
     narrowed: set[str] = field(default_factory=set)
     repositories: list[str] = field(default_factory=lambda: [ANY_REPOSITORY])
 

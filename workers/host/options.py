@@ -4,7 +4,7 @@ import argparse
 import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -28,7 +28,7 @@ class FlagParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of leaving the process."""
-        raise UsageError("usage", f"{message}; see python -m workers.host --help")
+        raise UsageError("usage", f"{message}; see manage.py {self.prog} --help")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,19 @@ class Options:
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """The flags of ``work``, for the command of the site and for the worker itself."""
+    add_shared_flags(parser)
+    add = parser.add_argument
+    add("--drain-file", metavar="FILE", help="its existence asks the worker to leave at the next safe point")
+    chores = parser.add_mutually_exclusive_group()
+    chores.add_argument("--list-quarantine", action="store_true", help="print refused results and exit")
+    chores.add_argument("--purge-quarantine", action="store_true", help="remove refused results and exit")
+    chores.add_argument("--list-kept", action="store_true", help="print kept workspaces and exit")
+    chores.add_argument("--discard-kept", metavar="RUN-aN", help="remove one kept workspace and exit")
+    add("--older-than", metavar="30d", help="with --purge-quarantine: only entries older than this")
+
+
+def add_shared_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags that a supervisor takes as well and passes on to its workers."""
     add = parser.add_argument
     add("--url", help="address of the control plane; default: the one in the credential file")
     add("--credential-file", metavar="FILE", help="default: secrets/worker-local.json in the data folder")
@@ -66,26 +79,25 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add("--isolation", choices=LEVELS, metavar="LEVEL", help="auto or none")
     add("--poll-ms", type=int, default=500, metavar="MS", help="pause after a claim that did not wait")
     add("--drain-timeout", type=float, default=60.0, metavar="S", help="what a run gets after the first signal")
-    add("--drain-file", metavar="FILE", help="its existence asks the worker to leave at the next safe point")
     add("--worker-home", metavar="DIR", help="workspaces, spool and caches; default: worker in the data folder")
     add("--max-runs", type=int, metavar="N", help="leave after this many attempts")
-    chores = parser.add_mutually_exclusive_group()
-    chores.add_argument("--list-quarantine", action="store_true", help="print refused results and exit")
-    chores.add_argument("--purge-quarantine", action="store_true", help="remove refused results and exit")
-    chores.add_argument("--list-kept", action="store_true", help="print kept workspaces and exit")
-    chores.add_argument("--discard-kept", metavar="RUN-aN", help="remove one kept workspace and exit")
-    add("--older-than", metavar="30d", help="with --purge-quarantine: only entries older than this")
+
+
+def parser_of(name: str, description: str) -> argparse.ArgumentParser:
+    """A parser without flags for a program that is called ``manage.py <name>``."""
+    return FlagParser(prog=name, description=description)
 
 
 def parse(argv: Sequence[str]) -> Options:
     """The checked options of a command line."""
-    parser = FlagParser(prog="work", description="One worker: claims runs over HTTP and executes them.")
+    parser = parser_of("work", "One worker: claims runs over HTTP and executes them.")
     add_flags(parser)
     return check(vars(parser.parse_args(argv)))
 
 
 def check(flags: Mapping[str, Any]) -> Options:
-    """Typed options out of parsed flags; ``UsageError`` names the flag that is wrong."""
+    """Typed options out of parsed flags; ``UsageError`` names the flag that is wrong. A flag may be left out."""
+    flags = {**_flag_defaults(), **flags}
     if flags["isolation"] in {"uid", "bwrap"}:
         raise UsageError(
             "isolation_unavailable",
@@ -141,6 +153,19 @@ def to_argv(flags: Mapping[str, Any]) -> list[str]:
         elif value is not None:
             argv += [f"{flag}={value}"]
     return argv
+
+
+def flag_names(add: Callable[[argparse.ArgumentParser], None]) -> list[str]:
+    """The names under which argparse keeps the flags that ``add`` declares."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add(parser)
+    return [action.dest for action in parser._actions]  # noqa: SLF001 -- argparse has no public list
+
+
+def _flag_defaults() -> dict[str, Any]:
+    parser = argparse.ArgumentParser(add_help=False)
+    add_flags(parser)
+    return vars(parser.parse_args([]))
 
 
 def _within(flag: str, value: float, bounds: tuple[int, int]) -> None:

@@ -1,9 +1,7 @@
 """Signals of one worker: the first drains, the second ends, and none interrupts a write."""
 
-import faulthandler
 import logging
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
@@ -34,7 +32,6 @@ class Signals:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
         signal.signal(signal.SIGHUP, self._hangup)
-        faulthandler.register(signal.SIGUSR1, file=sys.stderr, all_threads=True)
 
     def pause(self, seconds: float) -> bool:
         """Sleep, unless a signal comes; True if one has come."""

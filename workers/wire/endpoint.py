@@ -43,7 +43,7 @@ DATABASE_RETRY_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: proven by the token, and the boot of its node that the worker id names."""
+    """Who asks: proven by the token, and the boot of its node that the worker id names; no boot for a supervisor."""
 
     token: CredentialToken
     worker_id: str
@@ -57,11 +57,13 @@ class Caller:
 View = Callable[..., HttpResponseBase]
 
 
-def endpoint(method: str, *, body: str | None = None, versioned: bool = False) -> Callable[[View], View]:
+def endpoint(
+    method: str, *, body: str | None = None, versioned: bool = False, boot: bool = True
+) -> Callable[[View], View]:
     """Make a view of the worker protocol; it is called with request, caller, the parsed ``body`` and the URL's parts.
 
     ``body`` names the request whose form and size apply; None: there is no JSON to read. ``versioned``: the body has
-    to carry this protocol's version.
+    to carry this protocol's version. ``boot``: the caller has to say which worker it is.
     """
 
     def wrap(view: View) -> View:
@@ -73,7 +75,7 @@ def endpoint(method: str, *, body: str | None = None, versioned: bool = False) -
                 if request.method != method:
                     raise NotFound("not_found", f"there is no {request.method} {request.path}")
                 document = _document(request, body, versioned=versioned) if body else None
-                caller = Caller(token, _worker_id(request, token))
+                caller = Caller(token, _worker_id(request, token) if boot else "")
                 return view(request, caller, document, **parts) if body else view(request, caller, **parts)
             except FactoryError as error:
                 return error_answer(error)

@@ -25,6 +25,12 @@ def trusted_proxies() -> tuple[str, ...]:
     return policy().web.trusted_proxies
 
 
+def pool_bounds(node: str, pool: str) -> tuple[int, int] | None:
+    """Least and most workers that the operator wants of this pool, None if it goes by its own bounds."""
+    bounds = policy().bounds_for(node, pool)
+    return (bounds.min, bounds.max) if bounds is not None else None
+
+
 def claim_wait_limit() -> float:
     """Seconds that a claim may be held: 25, or a third of the liveness if that is less."""
     return min(CLAIM_WAIT, settings.FACTORY.liveness_seconds / 3)

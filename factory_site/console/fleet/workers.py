@@ -12,6 +12,7 @@ from runs.clock import now as clock_now
 from runs.contract.errors import NotFound
 from runs.reading.detail import run_find
 from workers.liveness import WorkerState
+from workers.selectors.pools import pools
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -21,7 +22,7 @@ POLL_SECONDS = 3
 
 @signed_in()
 def worker_list(request: HttpRequest) -> HttpResponse:
-    """Workers that are here or that have gone, and the placement of one run if it is asked for."""
+    """Pools, workers that are here or that have gone, and the placement of one run if it is asked for."""
     tab = request.GET.get("tab", "here")
     tab = tab if tab in read.TABS else "here"
     live = region(request, "live", read.workers_version(person(request).pk), None if tab == "gone" else POLL_SECONDS)
@@ -34,6 +35,7 @@ def worker_list(request: HttpRequest) -> HttpResponse:
         "tab": tab,
         "tabs": read.TABS,
         "rows": rows,
+        "pools": pools() if tab == "here" else (),
         "counts": read.counted_states(rows),
         "blocked_words": read.BLOCKED,
     }

@@ -18,7 +18,8 @@ from runs.queue.placement import class_requirement
 from runs.queue.waiting import run_waiting
 from workers.capacity import capacities
 from workers.liveness import WorkerState
-from workers.models import Credential, Worker
+from workers.models import Credential, Pool, Worker
+from workers.selectors.pools import SUPERVISOR_DEAD
 from workers.selectors.workers import WorkerRow, alive, worker, worker_rows
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ def workers_version(user_key: int) -> tuple[object, ...]:
             Subquery(Worker.objects.filter(stopped_at=None).order_by("-last_seen_at").values("last_seen_at")[:1]),
             Subquery(Worker.objects.exclude(stopped_at=None).order_by("-stopped_at").values("stopped_at")[:1]),
             Counted(alive(Worker.objects.all()).order_by().values("id")[:1000]),
+            Subquery(Pool.objects.order_by("-seen_at").values("seen_at")[:1]),
+            Counted(Pool.objects.filter(seen_at__gt=now() - SUPERVISOR_DEAD).order_by().values("id")[:1000]),
             Subquery(JournalRow.objects.order_by("-id").values("id")[:1]),
         )
     )

@@ -12,6 +12,7 @@ from runs.flow import RUN_MACHINE
 from runs.humans.flow import TASK_MACHINE
 from runs.machine import Tone
 from workers.liveness import WorkerState
+from workers.selectors.pools import SupervisorState
 
 if TYPE_CHECKING:
     from runs.machine import Machine
@@ -90,6 +91,12 @@ BADGES: dict[str, dict[str, Badge]] = {
         WorkerState.BLOCKED: Badge("!", "Blocked", Tone.YOU),
         WorkerState.LOST: Badge("◷", "Lost", Tone.BAD),
         WorkerState.STOPPED: Badge("–", "Stopped", Tone.OFF),
+    },
+    "supervisor": {
+        SupervisorState.LIVE: Badge("●", "Live", Tone.GOOD),
+        SupervisorState.STOPPING: Badge("→", "Stopping", Tone.WAIT),
+        SupervisorState.DEAD: Badge("✕", "Dead", Tone.BAD),
+        SupervisorState.ABSENT: Badge("?", "Absent", Tone.YOU),
     },
     "verdict": {
         "ready": Badge("✓", "Ready", Tone.GOOD),

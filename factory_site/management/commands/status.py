@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 from django.core.serializers.json import DjangoJSONEncoder
 
 from factory_site.limit_lines import pause_lines
+from factory_site.pool_lines import pool_line
 from factory_site.status import status_document
+from runs.clock import now
 from runs.commands import ProductCommand
+from workers.selectors.pools import pools
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -33,6 +36,9 @@ class Command(ProductCommand):
         for title in ("pullRequests", "runs", "workers"):
             counts = ", ".join(f"{count} {state}" for state, count in document[title].items()) or "none under way"
             self.stdout.write(f"{title}: {counts}")
+        at = now()
+        for row in pools():
+            self.stdout.write(f"pool: {pool_line(row, at)}")
         tasks = document["tasks"]
         self.stdout.write(f"tasks: {tasks['open']} open, {tasks['overdue']} overdue")
         self.stdout.write(f"spend: {document['spend']['line']}")

@@ -112,9 +112,9 @@ def test_the_worker_token_opens_no_other_route(worker):
 
 
 def test_an_unknown_path_asks_for_the_token_first(worker):
-    response = worker.client.post("/worker/v1/pool")
+    response = worker.client.post("/worker/v1/queue")
     assert (response.status_code, code(response)) == (401, "credential_missing")
-    response = worker.post("/worker/v1/pool", {})
+    response = worker.post("/worker/v1/queue", {})
     assert (response.status_code, code(response)) == (404, "not_found")
 
 

@@ -37,6 +37,18 @@ HELLO = {
     "quarantined": 0,
     "blockedReason": None,
 }
+POOL = {
+    "protocolVersion": 1,
+    "pool": "main",
+    "supervisorVersion": "0.1.0+9f3c1a2b",
+    "host": "build-7",
+    "min": 1,
+    "max": 3,
+    "stopping": False,
+    "offer": OFFER,
+    "workers": [],
+    "decision": {"action": "hold", "reason": "steady"},
+}
 
 
 @dataclass
@@ -71,6 +83,9 @@ class Worker:
 
     def claim(self, *, key: str | None = None, **changes: Any) -> Any:
         return self.post("/worker/v1/claim", {**CLAIM, **changes}, key=key or str(uuid.uuid4()))
+
+    def pool(self, **changes: Any) -> Any:
+        return self.post("/worker/v1/pool", {**POOL, **changes}, **{"X-Worker-Id": ""})
 
 
 def worker_on(node: str = "lab", **lists: Any) -> Worker:

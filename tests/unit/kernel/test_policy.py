@@ -80,3 +80,28 @@ def test_a_wrong_key_or_value_is_named_with_its_path_and_the_next_step(tmp_path,
 def test_a_file_that_is_no_mapping_is_refused_by_name(tmp_path, text):
     with pytest.raises(Invalid, match=r"policy\.yaml"):
         policy_read(site(tmp_path, text))
+
+
+def test_bounds_of_pools_have_their_defaults_and_a_pool_may_have_its_own(tmp_path):
+    policy = policy_read(site(tmp_path, "workers: {max: 6}\npools: {lab: {main: {min: 0, max: 2}}}\n"))
+    assert (policy.workers.min, policy.workers.max, policy.workers.cool_down_seconds) == (1, 6, 60)
+    own = policy.bounds_for("lab", "main")
+    assert own is not None
+    assert (own.min, own.max) == (0, 2)
+    assert policy.bounds_for("lab", "gpu") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("workers: {min: 4}", "min 4 is more than max 3"),
+        ("workers: {max: 65}", "workers.max"),
+        ("workers: {max: 0}", "workers.max"),
+        ("workers: {coolDownSeconds: -1}", "workers.coolDownSeconds"),
+        ("pools: {lab: {main: {min: 1}}}", "pools.lab.main.max"),
+    ],
+)
+def test_wrong_bounds_of_a_pool_are_named(tmp_path, text, path):
+    with pytest.raises(Invalid) as caught:
+        policy_read(site(tmp_path, text))
+    assert path in caught.value.message

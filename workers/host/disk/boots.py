@@ -75,6 +75,12 @@ def adopt_dead(home: Path, boot: Boot) -> list[Path]:
     return list(_adopted(boot.folder))
 
 
+def boot_of(home: Path, process: ProcessId) -> Path | None:
+    """The folder of the boot that this process made; None if it has none or a later boot has adopted it."""
+    folders = (home / "boots").iterdir() if (home / "boots").is_dir() else ()
+    return next((folder for folder in folders if _booted(folder) == process), None)
+
+
 def read_holding(folder: Path) -> Holding | None:
     """What a boot held when it died."""
     document = read_json(folder / CURRENT)
@@ -99,11 +105,16 @@ def _process(document: dict[str, Any], name: str = "leader") -> ProcessId | None
 
 
 def _is_dead(folder: Path) -> bool:
-    document = read_json(folder / BOOT)
-    if document is None or "pid" not in document:
+    process = _booted(folder)
+    if process is None:
         # Between the making of the folder and its first file lies a moment; a live worker is not robbed for it.
         return not folder.name.startswith(".") and _is_old(folder)
-    return not is_alive(ProcessId(int(document["pid"]), str(document["start"])))
+    return not is_alive(process)
+
+
+def _booted(folder: Path) -> ProcessId | None:
+    document = read_json(folder / BOOT)
+    return ProcessId(int(document["pid"]), str(document["start"])) if document and "pid" in document else None
 
 
 def _is_old(folder: Path) -> bool:

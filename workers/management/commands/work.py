@@ -1,14 +1,12 @@
 """``manage.py work``: checks the flags of a worker and becomes ``python -m workers.host``."""
 
-import os
-import sys
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from runs.contract.stamp import PACKAGE_ROOT
-from workers.host.options import EXIT_USAGE, UsageError, add_flags, check, check_program, to_argv
+from workers.handover import become
+from workers.host.options import EXIT_USAGE, UsageError, add_flags, check, check_program, flag_names, to_argv
 
 
 class Command(BaseCommand):
@@ -23,7 +21,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Replace this process, so that the worker runs without Django; no secret is in its argv."""
-        flags = {name: options[name] for name in flag_names()}
+        flags = {name: options[name] for name in flag_names(add_flags)}
         try:
             wanted = check(flags)
             check_program(flags["agent_command"])
@@ -34,13 +32,4 @@ class Command(BaseCommand):
                 "note: without --command this worker takes no reviews of pull requests;"
                 " for those, start it with: manage.py work --command '/path/to/my-agent'"
             )
-        # The package is found from whatever folder the command was called in, as manage.py itself is.
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
-        os.execv(sys.executable, [sys.executable, "-m", "workers.host", *to_argv(flags)])  # noqa: S606 -- argv, no shell
-
-
-def flag_names() -> list[str]:
-    """The names of the worker's own flags among those of every management command."""
-    parser = ArgumentParser(add_help=False)
-    add_flags(parser)
-    return [action.dest for action in parser._actions]  # noqa: SLF001 -- argparse has no public list
+        become("workers.host", to_argv(flags))
