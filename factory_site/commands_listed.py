@@ -7,7 +7,8 @@ LISTED = {
         "demo": "try the whole system offline, on throw-away data",
         "serve": "run the control plane: console, API, worker protocol, periodic passes",
         "work": "run one worker, which starts your agent: --command '/path/to/my-agent'",
-        "up": "both in one terminal: --workers 2 --command '/path/to/my-agent'",
+        "supervise": "run the pool of this machine: workers come and go with the work",
+        "up": "both in one terminal: --workers 1:3 --command '/path/to/my-agent'",
     },
     "every day": {
         "submit": "hand over a pull request: owner/repo#12, or its address",

@@ -36,7 +36,7 @@ def queue_stuck(at: datetime) -> list[Finding]:
         return []
     oldest = min(ready, key=lambda run: run.queued_at or at)
     workers = capacities()
-    if not workers:
+    if all(each.is_pool for each in workers):
         text = f"{_runs(len(ready))} and nothing can take {'it' if len(ready) == 1 else 'them'}"
         return [Finding("no_workers", len(ready), oldest.queued_at, text, _ids(ready), "manage.py work")]
     found = []

@@ -48,8 +48,8 @@ def pool_request(offer: dict[str, Any]) -> dict[str, Any]:
                 "type": "object",
                 "required": ["action", "reason"],
                 "properties": {
-                    "action": {"type": "string", "maxLength": 20},
-                    "reason": {"type": "string", "maxLength": 40},
+                    "action": {"type": "string", "minLength": 1, "maxLength": 20},
+                    "reason": {"type": "string", "minLength": 1, "maxLength": 40},
                 },
             },
             "crashes": {

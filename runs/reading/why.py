@@ -23,6 +23,7 @@ def run_why(run: Run) -> dict[str, Any]:
         rows = [
             {"worker": each.worker_id, "busy": each.is_busy, "lacks": missing(each.offer, requirement)}
             for each in sorted(workers, key=lambda worker: worker.worker_id)
+            if not each.is_pool
         ]
     return {
         "runId": run.run_id,

@@ -82,7 +82,7 @@ def _pool(node: str, at: datetime, seen: datetime, **columns: Any) -> None:
         host=f"{node}.example.org",
         version="0.1.0+7d1f2a9c",
         min=1,
-        max=3,
+        max=2,
         counts={"workers": 2, "idle": 1, "busy": 1, "draining": 0, "lost": 0, "starting": 0, "claimable": 0},
         action="hold",
         reason="cooling_down",

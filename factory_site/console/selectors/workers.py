@@ -52,11 +52,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One live worker against a run's needs."""
+    """One live worker, or a pool that may start one, against a run's needs."""
 
     worker_id: str
     is_busy: bool
     items: Sequence[Item]
+    is_pool: bool = False
 
     @property
     def lacks(self) -> list[str]:
@@ -162,7 +163,9 @@ def placement(run: Run) -> Placement:
     requirement = class_requirement(run.placement_class)
     needs = _needs(requirement)
     found = [
-        Candidate(each.worker_id, each.is_busy, [Item(name, _has(each.offer, need)) for name, need in needs])
+        Candidate(
+            each.worker_id, each.is_busy, [Item(name, _has(each.offer, need)) for name, need in needs], each.is_pool
+        )
         for each in live
     ]
     found.sort(key=lambda each: (len(each.lacks), each.is_busy, each.worker_id))
@@ -200,21 +203,25 @@ def _sentence(found: Sequence[Candidate]) -> str:
         return "No worker is alive. Start one: manage.py work"
     fitting = [each for each in found if not each.lacks]
     if not fitting:
-        nearest = found[0]
-        lacking: dict[str, int] = {}
-        for each in found:
-            for name in each.lacks:
-                lacking[name] = lacking.get(name, 0) + 1
-        parts = ", ".join(f"{number} lack{'s' if number == 1 else ''} {name}" for name, number in lacking.items())
-        return (
-            f"No live worker can take this run: {parts}. "
-            f"Nearest: {nearest.worker_id}, which lacks {' and '.join(nearest.lacks)}."
-        )
+        return _nobody_fits(found)
     free = [each for each in fitting if not each.is_busy]
     if free:
         return f"{free[0].worker_id} fits and is free."
+    starting = [each for each in fitting if each.is_pool]
+    if starting:
+        return f"The {starting[0].worker_id} starts a worker for it."
+    if len(fitting) == 1:
+        return f"{fitting[0].worker_id} fits and is busy."
+    return f"{len(fitting)} workers fit; all are busy."
+
+
+def _nobody_fits(found: Sequence[Candidate]) -> str:
+    nearest = found[0]
+    lacking: dict[str, int] = {}
+    for name in (name for each in found for name in each.lacks):
+        lacking[name] = lacking.get(name, 0) + 1
+    parts = ", ".join(f"{number} lack{'s' if number == 1 else ''} {name}" for name, number in lacking.items())
     return (
-        f"{fitting[0].worker_id} fits and is busy."
-        if len(fitting) == 1
-        else f"{len(fitting)} workers fit; all are busy."
+        f"No live worker can take this run: {parts}. "
+        f"Nearest: {nearest.worker_id}, which lacks {' and '.join(nearest.lacks)}."
     )

@@ -73,6 +73,12 @@ class ControlPlane:
         self.agent_seconds = 60.0
         self.due_seconds = 30.0
         self.surprise: Lease | None = None
+        self.bounds: tuple[int, int] | None = None
+        self.claimable: int | None = None
+        self.silent = False
+        self.lost: set[str] = set()
+        self.liveness = 30.0
+        self.reports: list[dict[str, Any]] = []
         # Agents are found by their run: two test processes at once must not have the same ones.
         self._numbers = itertools.count(100_000_001 + os.getpid() % 800_000 * 1000)
         self._server = _Server(("127.0.0.1", port), _handler(self))
@@ -181,6 +187,26 @@ class ControlPlane:
             self.lock.notify_all()
         return self.answer()
 
+    def pool(self, body):
+        with self.lock:
+            self.reports.append(body)
+            self.lock.notify_all()
+            rows = [self._state(each["workerId"]) for each in body["workers"] if each["workerId"]]
+            leaving = {each["workerId"] for each in body["workers"] if each["draining"]}
+            states = ["draining" if row["workerId"] in leaving and not row["lost"] else row["state"] for row in rows]
+            claimable = len(self.queue) if self.claimable is None else self.claimable
+        low, high = self.bounds or (body["min"], body["max"])
+        counts = {name: states.count(name) for name in ("idle", "busy", "draining", "lost")}
+        return self.answer(nextInMs=200, livenessSeconds=self.liveness, claimable=claimable, claimableCapped=False,
+                           **counts, min=low, max=high, workers=rows)  # fmt: skip
+
+    def _state(self, worker_id):
+        held = [lease for lease in self.leases.values() if lease.worker_id == worker_id and lease.result is None]
+        lost = worker_id in self.lost
+        state = "lost" if lost else "busy" if held else "idle"
+        return {"workerId": worker_id, "state": state, "runId": None, "lastSeenAt": self.stamp(), "lost": lost,
+                "heldAttempt": bool(held) and not lost}  # fmt: skip
+
     def claim(self, body, worker_id, key):
         limit = time.monotonic() + body.get("waitSeconds", 0)
         with self.lock:
@@ -278,6 +304,8 @@ def _handler(plane):  # noqa: C901 - one class, closed over the state
             body = json.loads(content)
             if parts[2] == "hello":
                 return self._send(200, plane.hello(body, worker_id))
+            if parts[2] == "pool":
+                return self._send(503, fault("unavailable")) if plane.silent else self._send(200, plane.pool(body))
             if parts[2] == "bye":
                 return self._send(200, plane.bye(body, worker_id))
             if parts[2] == "claim":

@@ -1,6 +1,7 @@
 """The flags of a supervisor, checked before anything starts; a mistake is ``UsageError`` and exit 64."""
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from runs.contract.pool import POOL_PATTERN, bounds_fault
 from workers.host.options import Options, UsageError, add_shared_flags, check, flag_names, parser_of, to_argv
 
 INTERVAL_RANGE = (0.1, 60.0)  # seconds
+BOUNDS = re.compile(r"(?P<low>\d{1,4})(?::(?P<high>\d{1,4}))?", re.ASCII)
 LONGEST_GRACE = 600.0  # seconds that a worker may take to register
 
 
@@ -68,10 +70,10 @@ def read_bounds(text: str | None) -> tuple[int, int] | None:
     """``MIN:MAX`` or ``N`` as bounds; ``UsageError`` for anything else."""
     if text is None:
         return None
-    low, _, high = text.partition(":")
-    if not low.isdecimal() or not (high or low).isdecimal():
+    match = BOUNDS.fullmatch(text)
+    if match is None:
         raise UsageError("usage", f"--workers {text!r} is not MIN:MAX such as 1:3, nor one number")
-    bounds = (int(low), int(high or low))
+    bounds = (int(match["low"]), int(match["high"] or match["low"]))
     fault = bounds_fault(*bounds)
     if fault is not None:
         raise UsageError("usage", f"--workers {text}: {fault}")

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from runs.models import Run
 from tests.browser.fleet import add_entry
 from tests.queue_driver import claim, worker
-from workers.models import Worker
+from workers.models import Pool, Worker
 
 pytestmark = pytest.mark.django_db
 
@@ -153,6 +153,20 @@ def test_a_queued_run_says_what_each_worker_lacks_until_one_has_it(operator, fle
     assert f"{other.worker_id} fits and is free." in words(text(operator.get(path)))
 
 
+def test_a_pool_is_shown_with_its_supervisor_its_workers_and_its_last_decision(operator, fleet):
+    page = text(operator.get("/workers/"))
+    pools = words(page[page.index('id="pools-title"') : page.index("</table>")])
+    assert "Live main node lab 2 of 1 to 2 1 busy, 1 idle holds: cooling down" in pools
+    assert "5 workers in a row died at the start: work: host.yaml: colour is not a key" in pools
+    assert "python3 manage.py supervise on build7.example.org" in pools
+    offer = {**Worker.objects.get(worker_id=fleet.idle).offer, "labels": {"can": "infra-exec"}}
+    Pool.objects.filter(node="lab").update(max=3, offer=offer)
+    run = fleet.unplaceable
+    said = words(text(operator.get(f"/workers/?explain={run.run_id}")))
+    assert "The pool main@lab starts a worker for it." in said
+    assert "may start one more" in said
+
+
 def test_what_is_searched_for_in_a_trace_is_marked_and_stays_inert(operator, fleet):
     """CO-H22: a search for a tag marks its text and makes no tag of it."""
     page = text(operator.get(f"/runs/{fleet.failed.run_id}/?q=%3CIMG"))
@@ -168,7 +182,7 @@ def test_a_hash_that_no_longer_fits_is_said(operator, fleet):
     assert "Hash chain broken" in text(operator.get(f"/runs/{fleet.completed.run_id}/?tab=journal"))
 
 
-@pytest.mark.parametrize(("path", "most"), [("/runs/?tab=all", 12), ("/workers/", 6), ("/agents/", 8)])
+@pytest.mark.parametrize(("path", "most"), [("/runs/?tab=all", 12), ("/workers/", 8), ("/agents/", 8)])
 def test_the_queries_of_a_list_do_not_depend_on_its_rows(operator, fleet, path, most):
     """CO-H16: few rows or many, the page costs the same."""
     operator.get(path)
