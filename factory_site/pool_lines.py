@@ -58,5 +58,5 @@ def decision_text(row: PoolRow) -> str:
 
 
 def _states(row: PoolRow) -> str:
-    parts = [f"{number} {state}" for state, number in sorted(row.workers.items()) if number]
+    parts = [f"{number} {state}" for state, number in row.workers.items()]
     return f" ({', '.join(parts)})" if parts else ""

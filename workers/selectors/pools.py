@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SUPERVISOR_DEAD = timedelta(seconds=SUPERVISOR_DEAD_SECONDS)
 LOST_SHOWN = timedelta(hours=1)  # a worker that fell silent earlier tells nothing about the pool of today
 MOST_WORKERS = 1000
+SHOWN = (WorkerState.BUSY, WorkerState.IDLE, WorkerState.DRAINING, WorkerState.BLOCKED, WorkerState.LOST)
 
 Key = tuple[str, str]  # node and name
 
@@ -102,7 +103,7 @@ def _workers_by_pool(at: datetime) -> dict[Key, dict[str, int]]:
     found: dict[Key, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row in _without_replaced(rows):
         found[row.node, row.pool][row.state.value] += 1
-    return {key: dict(states) for key, states in found.items()}
+    return {key: {state.value: states[state] for state in SHOWN if state in states} for key, states in found.items()}
 
 
 def _without_replaced(rows: Iterable[WorkerRow]) -> list[WorkerRow]:

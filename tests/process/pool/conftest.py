@@ -43,6 +43,13 @@ class Pool(Machine):
 
         return wait_for(there, seconds, f"{count} registered workers: {self.said()}")
 
+    def holding(self, run_id):
+        """Wait until a worker has noted on disk that it holds this run."""
+        return wait_for(
+            lambda: [path for path in self.home.glob("boots/*/current.json") if run_id in path.read_text()],
+            what=f"{run_id} in hand",
+        )
+
     def lines(self, *words):
         """The supervisor's log lines that hold all these words."""
         with contextlib.suppress(OSError):

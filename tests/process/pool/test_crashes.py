@@ -81,9 +81,9 @@ def test_workers_that_die_at_their_start_are_spawned_ever_more_rarely_until_that
     worker = pool.registered(1)[1]
     config.write_text("colour: blue\n")
     os.kill(worker, signal.SIGKILL)
-    pool.until("event=crash", "in_a_row=3")
+    pool.until("event=crash", "in_a_row=2")
     crashes = [line for line in pool.lines("event=crash") if "code=64" in line]
-    assert [line.split("pause_s=")[1].split()[0] for line in crashes] == ["1", "2", "4"][-len(crashes) :]
+    assert [line.split("pause_s=")[1].split()[0] for line in crashes] == ["1", "2"][-len(crashes) :]
     assert pool.lines("action=hold", "reason=crash_backoff")
     said = plane.until(lambda: [each for each in plane.reports if each["crashes"]["inARow"] >= 2])[-1]["crashes"]
     assert "colour is not a key" in said["lastLine"]

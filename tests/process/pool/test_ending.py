@@ -14,7 +14,7 @@ def test_a_first_signal_lets_runs_end_and_a_last_rung_leaves_the_rest_to_the_rea
     supervisor = pool.supervise("--workers", "2", "--drain-timeout", "20", agent)
     pool.registered(2)
     lease = plane.enqueue()
-    plane.until(lambda: plane.leases, what="a run in hand")
+    pool.holding(lease.run_id)
     supervisor.send_signal(signal.SIGTERM)
     pool.until("event=stopping", "rung=1", lease.run_id)
     wait_for(lambda: len(pool.slots()) == 1, what="the idle worker left at once")
@@ -32,7 +32,7 @@ def test_a_run_that_does_not_end_is_given_back_on_the_second_rung(plane, pool):
     supervisor = pool.supervise("--workers", "1", "--drain-timeout", "1", agent)
     pool.registered(1)
     lease = plane.enqueue()
-    plane.until(lambda: plane.leases, what="a run in hand")
+    pool.holding(lease.run_id)
     supervisor.send_signal(signal.SIGTERM)
     assert plane.result_of(lease)["reasonCode"] == "drain_timeout"
     assert supervisor.wait(20) == 0
@@ -45,7 +45,7 @@ def test_a_second_signal_leaves_at_once_and_names_what_is_left(plane, pool):
     supervisor = pool.supervise("--workers", "1", "--drain-timeout", "60", agent)
     worker = pool.registered(1)[1]
     lease = plane.enqueue()
-    plane.until(lambda: plane.leases, what="a run in hand")
+    pool.holding(lease.run_id)
     supervisor.send_signal(signal.SIGTERM)
     pool.until("event=stopping", "rung=1")
     supervisor.send_signal(signal.SIGTERM)
@@ -79,8 +79,8 @@ def test_a_worker_of_a_pool_holds_no_file_of_the_data_folder_but_its_own(plane, 
     agent, _ = gated(pool)
     pool.supervise("--workers", "1", agent)
     worker = pool.registered(1)[1]
-    plane.enqueue()
-    plane.until(lambda: plane.leases, what="a run in hand")
+    lease = plane.enqueue()
+    pool.holding(lease.run_id)
     opened = {file.path for file in psutil.Process(worker).open_files() if file.path.startswith(str(pool.folder))}
     allowed = (str(pool.run), str(pool.home))
     assert [path for path in opened if not path.startswith(allowed)] == []
@@ -89,4 +89,3 @@ def test_a_worker_of_a_pool_holds_no_file_of_the_data_folder_but_its_own(plane, 
     log = pool.run / "worker-1.log"
     wait_for(lambda: "most recent call first" in log.read_text(), what="the stacks of all threads")
     assert log.stat().st_mode & 0o077 == 0
-    assert plane.leases

@@ -156,7 +156,7 @@ def test_a_queued_run_says_what_each_worker_lacks_until_one_has_it(operator, fle
 def test_a_pool_is_shown_with_its_supervisor_its_workers_and_its_last_decision(operator, fleet):
     page = text(operator.get("/workers/"))
     pools = words(page[page.index('id="pools-title"') : page.index("</table>")])
-    assert "Live main node lab 2 of 1 to 2 1 busy, 1 idle holds: cooling down" in pools
+    assert "Live main node lab 2 of 1 to 2 1 busy, 1 idle, 1 lost holds: cooling down" in pools
     assert "5 workers in a row died at the start: work: host.yaml: colour is not a key" in pools
     assert "python3 manage.py supervise on build7.example.org" in pools
     offer = {**Worker.objects.get(worker_id=fleet.idle).offer, "labels": {"can": "infra-exec"}}
