@@ -22,6 +22,7 @@ LISTED = {
         "workers": "take a run back from its worker: release",
         "credentials": "credentials of worker nodes: issue, rotate, revoke, list",
         "tokens": "API tokens: issue, revoke, list",
+        "units": "service definitions for launchd and systemd",
         "sync_definitions": "load agent definitions, prompts and schemas now",
         "verify_journal": "recompute every hash chain",
         "prune": "remove what the policy keeps no longer: --dry-run only says what",

@@ -10,6 +10,7 @@ from workers.selectors.pools import SupervisorState
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from workers.selectors.here import SupervisorHere
     from workers.selectors.pools import PoolRow
 
 ACTIONS = {
@@ -22,8 +23,9 @@ ACTIONS = {
 NAME_WIDTH, SUPERVISOR_WIDTH, WORKERS_WIDTH = 12, 35, 35
 
 
-def pool_line(row: PoolRow, at: datetime, pid: int | None = None) -> str:
-    """Name, supervisor, workers of the bounds, and why it is as it is; ``pid`` if the supervisor is on this machine."""
+def pool_line(row: PoolRow, at: datetime, here: SupervisorHere | None = None) -> str:
+    """Name, supervisor, workers of the bounds, and why it is as it is; ``here`` is the supervisor of this machine."""
+    pid = here.pid if here is not None and here.runs(row) else None
     workers = f"workers {row.alive}{bounds_text(row)}{_states(row)}"
     last = row.reason or "no report"
     if row.supervisor in {SupervisorState.DEAD, SupervisorState.ABSENT}:

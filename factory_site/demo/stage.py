@@ -1,4 +1,4 @@
-"""Setting the stage: a throw-away folder, the simulated GitHub, the control plane and two workers."""
+"""Setting the stage: a throw-away folder, the simulated GitHub, the control plane and a pool of two workers."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def play(*, once: bool, scenario: Path, port: int, seconds: int) -> int:
         url = f"http://127.0.0.1:{port}"
         client = Client(url, folder / "home" / "admin.json")
         director = Director(client, script, once=once, seconds=seconds, say=say, paper=Paper(wants_colour()))
-        workers = _workers(environment, url, folder, scenario, patience)
-        family = Family([_control_plane(environment, port), *workers], say, together=True)
+        pool = _pool(environment, url, folder, scenario, patience)
+        family = Family([_control_plane(environment, port), pool], say, together=True)
         say("Starting a control plane, two workers and a simulated GitHub: all on this machine, all thrown away.")
         say("This takes about half a minute.")
         ended = family.run(until=director.tick)
@@ -212,26 +212,18 @@ def _control_plane(environment: Mapping[str, str], port: int) -> Child:
     return Child("control plane", argv, environment=environment, quiet=True, grace=SECONDS_TO_LEAVE + 2)
 
 
-def _workers(environment: Mapping[str, str], url: str, folder: Path, scenario: Path, patience: int) -> list[Child]:
-    """Workers that run the scripted agent for every run that leaves the adapter to them."""
+def _pool(environment: Mapping[str, str], url: str, folder: Path, scenario: Path, patience: int) -> Child:
+    """The pool, whose workers run the scripted agent for every run that leaves the adapter to them."""
     agent = shlex.join([sys.executable, str(SIMULATOR / "agent.py"), str(scenario.resolve()), str(patience)])
     credential = folder / "home" / "secrets" / "worker-local.json"
-    return [
-        Child(
-            f"worker {number}",
-            _leashed(
-                "work",
-                *("--url", url),
-                *("--credential-file", str(credential)),
-                *("--worker-home", str(folder / "workers" / str(number))),
-                *("--isolation", "none"),
-                *("--drain-timeout", "1"),
-                *("--command", agent),
-            ),
-            environment=environment,
-            quiet=True,
-            needs=credential,
-            grace=SECONDS_TO_LEAVE + 2,
-        )
-        for number in range(1, WORKERS + 1)
-    ]
+    argv = _leashed(
+        "supervise",
+        *("--workers", str(WORKERS)),
+        *("--interval", "0.5"),
+        *("--url", url),
+        *("--credential-file", str(credential)),
+        *("--isolation", "none"),
+        *("--drain-timeout", "1"),
+        *("--command", agent),
+    )
+    return Child("pool", argv, environment=environment, quiet=True, needs=credential, grace=SECONDS_TO_LEAVE + 2)

@@ -20,6 +20,7 @@ RESTART_NOW = 75  # a worker's "restart me"
 LONGEST_PAUSE = 30.0  # seconds between two starts of a child that keeps crashing
 LIVED_LONG = 60.0  # seconds after which a crash counts as the first one again
 LOOK_EVERY = 0.1  # seconds
+HURRIED_GRACE = 3.0  # seconds between a second signal and SIGKILL
 
 
 @dataclass(slots=True)
@@ -108,7 +109,7 @@ class Family:
         self.say(f"{child.name} ended with {code}; starting it again in {pause:.0f} s")
 
     def _end(self) -> int:
-        """End the children in reverse order, each with its grace; a second signal ends them at once."""
+        """End the children in reverse order, each with its grace; a second signal hurries them."""
         for child in self.children if self.together else ():
             self._terminate(child)
         for child in reversed(self.children):
@@ -126,13 +127,21 @@ class Family:
         if process is None or process.poll() is not None:
             return
         self._terminate(child)
-        deadline = time.monotonic() + child.grace
-        while process.poll() is None and time.monotonic() < deadline and len(self._signals) < 2:  # noqa: PLR2004
-            time.sleep(LOOK_EVERY / 2)
+        self._wait(process, child.grace, unless_hurried=True)
+        if process.poll() is None:
+            self._terminate(child)  # the second signal, which each child knows to take as one to hurry
+            self._wait(process, HURRIED_GRACE)
         if process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             process.wait()
+
+    def _wait(self, process: subprocess.Popen[bytes], seconds: float, *, unless_hurried: bool = False) -> None:
+        deadline = time.monotonic() + seconds
+        while process.poll() is None and time.monotonic() < deadline:
+            if unless_hurried and len(self._signals) > 1:
+                return
+            time.sleep(LOOK_EVERY / 2)
 
 
 def python(*arguments: str) -> list[str]:

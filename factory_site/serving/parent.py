@@ -1,45 +1,68 @@
-"""The parent of `serve`: one a data folder, with a web child and a tasks child, and a worker where one is asked for."""
+"""The parent of `serve`: one a data folder, with a web and a tasks child, and with a worker or a pool if asked."""
 
 from __future__ import annotations
 
 import os
 import socket
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import connections
 
 from factory_site.serving.children import Child, Family, python
+from factory_site.serving.notify import notify_address, notify_ready
 from factory_site.serving.prepare import prepare
 from runs.contract.errors import Invalid
+from workers.handover import find_package
 from workers.host.options import check_program
 from workers.host.process.only_one import hold_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-WORKER_LEAVES = 70.0  # seconds for a worker to drain: its own limit is 60
+DRAIN_SECONDS = 60.0  # what a run gets after the first signal: the workers' own default
+WORKER_LEAVES = DRAIN_SECONDS + 10  # seconds for a worker to leave
+POOL_LEAVES = 2 * DRAIN_SECONDS + 30  # seconds for a pool: both rungs of its end, and its way out
 BACKLOG = 512  # connections that may wait while the web child restarts
 
 
-def serve(*, host: str, port: int, workers: int, say: Callable[[str], None], command: str = "") -> int:
-    """Serve until a signal; return the exit code. ``command`` is what the workers run for work left to them.
+@dataclass(frozen=True, slots=True)
+class Staff:
+    """Who works on this machine beside what serves: nobody, one worker, or a pool with bounds.
+
+    ``command`` is what they run for work left to them; blank bounds are those of the policy.
+    """
+
+    worker: bool = False
+    pool: bool = False
+    bounds: str = ""
+    command: str = ""
+
+
+def serve(*, host: str, port: int, say: Callable[[str], None], staff: Staff) -> int:
+    """Serve until a signal; return the exit code.
 
     Raises ``Refused`` when another one runs on this data folder, ``Invalid`` when the port is taken, a file is wrong,
-    or the program of ``command`` is not there.
+    or the program of the staff's command is not there.
     """
-    check_program(command or None)
+    check_program(staff.command or None)
+    find_package()
+    told_to = notify_address()
     home = settings.FACTORY.home
     lock = hold_lock(home / "run", "serve")
     listening = _listen(host, port)
     url = local_url(host, listening.getsockname()[1])
     prepare(say, url)
     connections.close_all()  # this process looks after children from here on, and after no rows
-    flags = ["--command", command] if command else []
-    staff = [worker_child(number + 1, url, *flags) for number in range(workers)]
-    family = Family([*_children(listening), *staff], say)
+    family = Family([*_children(listening), *_staff(staff, url)], say)
+
+    def ready() -> None:
+        say(f"Factory serves {url} from {home} (stop with Ctrl-C)")
+        notify_ready(told_to)
+
     try:
-        return family.run(on_ready=lambda: say(f"Factory serves {url} from {home} (stop with Ctrl-C)"))
+        return family.run(on_ready=ready)
     finally:
         listening.close()
         os.close(lock)
@@ -79,11 +102,21 @@ def _children(listening: socket.socket) -> list[Child]:
     ]
 
 
-def worker_child(number: int, url: str, *flags: str) -> Child:
-    """A worker of this machine as a child: it drains when told, or when this process is gone, and is started again."""
+def _staff(staff: Staff, url: str) -> list[Child]:
+    """The worker or the pool of this machine: it drains when told, or when this process is gone."""
     home = settings.FACTORY.home
-    argv = python("-m", "workers.host", "--url", url)
-    argv += ["--credential-file", str(home / "secrets" / "worker-local.json")]
-    argv += ["--worker-home", str(home / "worker" / str(number)), *flags]
-    leashed = python("-m", "factory_site.serving.leash", "{lifeline}", str(WORKER_LEAVES), *argv)
-    return Child(f"worker {number}", leashed, grace=WORKER_LEAVES + 5)
+    flags = ["--url", url, "--credential-file", str(home / "secrets" / "worker-local.json")]
+    flags += ["--command", staff.command] if staff.command else []
+    found = []
+    if staff.worker:
+        found.append(_leashed("worker", "workers.host", flags, WORKER_LEAVES))
+    if staff.pool:
+        bounds = ["--workers", staff.bounds] if staff.bounds else []
+        found.append(_leashed("pool", "workers.host.pool", [*bounds, *flags], POOL_LEAVES))
+    return found
+
+
+def _leashed(name: str, module: str, flags: list[str], grace: float) -> Child:
+    argv = python("-m", "factory_site.serving.leash", "{lifeline}", str(grace), *python("-m", module, *flags))
+    environment = {**os.environ, "FACTORY_HOME": str(settings.FACTORY.home)}
+    return Child(name, argv, environment=environment, grace=grace + 5)

@@ -1,5 +1,7 @@
 """`serve` and `up`: children that come back, and that nobody outlives."""
 
+import contextlib
+import json
 import os
 import signal
 import socket
@@ -85,32 +87,47 @@ def test_the_first_start_leaves_its_secrets_to_their_owner_alone(tmp_path: Path)
         assert system.token not in system.processes[-1].text()
 
 
-def test_up_runs_a_worker_and_drains_it_on_ctrl_c(tmp_path: Path) -> None:
+def workers_of(system: System) -> list[psutil.Process]:
+    """The live workers of the system's pool, by its run folder."""
+    found = []
+    for path in (system.home / "run").glob("worker-*.pid"):
+        with contextlib.suppress(OSError, ValueError, psutil.Error):
+            found.append(psutil.Process(json.loads(path.read_text())["pid"]))
+    return found
+
+
+def test_up_runs_a_pool_and_drains_it_on_ctrl_c(tmp_path: Path) -> None:
     with System(tmp_path) as system:
         up = system.up("--workers", "1", "--command", "true")
-        idle = wait_for(
-            "idle worker", lambda: [w for w in system.get("/api/v1/workers")["items"] if w["state"] == "idle"]
-        )
+        idle = wait_for("idle worker", lambda: idle_workers(system))
         assert idle[0]["offer"]["anyAdapter"] == "command"
-        workers = children(up.pid, "workers.host")
+        assert (idle[0]["pool"], idle[0]["slot"]) == ("main", 1)
+        [pool] = wait_for("pool", lambda: system.get("/api/v1/status")["pools"])
+        assert (pool["supervisor"], pool["min"], pool["max"], pool["node"]) == ("live", 1, 1, "local")
+        [line] = [line for line in system.manage("status").stdout.splitlines() if line.startswith("pool")]
+        assert "main@local" in line
+        assert "supervisor live (pid" in line
+        workers = workers_of(system)
+        assert len(workers) == 1
         assert up.end(signal.SIGINT, seconds=60) == 0
         _, alive = psutil.wait_procs(workers, timeout=5)
         assert alive == []
+        assert "Traceback" not in up.text()
 
 
-def test_up_refuses_a_pool_that_grows_in_one_line(tmp_path: Path) -> None:
+def test_up_refuses_bounds_that_cannot_be_kept_in_one_line(tmp_path: Path) -> None:
     with System(tmp_path) as system:
-        done = system.manage("up", "--workers", "1:3")
+        done = system.manage("up", "--workers", "3:1")
         assert done.returncode != 0
-        assert "--workers takes one number" in done.stderr
+        assert "--workers 3:1: min 3 is more than max 1" in done.stderr
         assert "Traceback" not in done.stderr
 
 
-def test_a_worker_of_a_killed_up_leaves_as_well(tmp_path: Path) -> None:
+def test_the_workers_of_a_killed_up_leave_as_well(tmp_path: Path) -> None:
     with System(tmp_path) as system:
-        up = system.up("--workers", "1", "--command", "true")
-        wait_for("idle worker", lambda: idle_workers(system))
-        workers = children(up.pid, "workers.host")
+        up = system.up("--workers", "2", "--command", "true")
+        wait_for("two idle workers", lambda: len(idle_workers(system)) == 2)
+        workers = workers_of(system)
         os.kill(up.pid, signal.SIGKILL)
         up.popen.wait(10)
         _, alive = psutil.wait_procs(workers, timeout=30)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from factory_site.serving.parent import serve
+from factory_site.serving.parent import Staff, serve
 from runs.commands import ProductCommand
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ class Command(ProductCommand):
         code = serve(
             host=options["host"],
             port=options["port"],
-            workers=int(options["with_worker"]),
             say=self.say,
-            command=options["command"],
+            staff=Staff(worker=options["with_worker"], command=options["command"]),
         )
         raise SystemExit(code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 
 from factory_site.limit_lines import pause_lines
@@ -12,6 +13,7 @@ from factory_site.pool_lines import pool_line
 from factory_site.status import status_document
 from runs.clock import now
 from runs.commands import ProductCommand
+from workers.selectors.here import as_seen_here, supervisor_here
 from workers.selectors.pools import pools
 
 if TYPE_CHECKING:
@@ -37,8 +39,9 @@ class Command(ProductCommand):
             counts = ", ".join(f"{count} {state}" for state, count in document[title].items()) or "none under way"
             self.stdout.write(f"{title}: {counts}")
         at = now()
+        here = supervisor_here(settings.FACTORY.home)
         for row in pools():
-            self.stdout.write(f"pool: {pool_line(row, at)}")
+            self.stdout.write(f"pool: {pool_line(as_seen_here(row, here), at, here)}")
         tasks = document["tasks"]
         self.stdout.write(f"tasks: {tasks['open']} open, {tasks['overdue']} overdue")
         self.stdout.write(f"spend: {document['spend']['line']}")

@@ -71,11 +71,9 @@ def test_the_flags_of_a_worker_are_passed_on_and_those_of_the_pool_are_not():
 
 @pytest.fixture
 def sleeper():
-    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    yield process
-    process.kill()
-    process.wait()
-    process.stdin.close()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+        process.kill()
 
 
 def test_a_slot_is_its_files_and_its_process(tmp_path, sleeper):

@@ -11,7 +11,16 @@ import signal
 import time
 from dataclasses import dataclass
 
-from workers.host.process.identity import ProcessId, carries, descendants, is_alive, look, send_signal, start_token
+from workers.host.process.identity import (
+    ProcessId,
+    carries,
+    descendants,
+    identify,
+    is_alive,
+    look,
+    send_signal,
+    start_token,
+)
 
 MARKER_NAME = "FACTORY_ATTEMPT"
 BETWEEN_LOOKS = 0.1  # seconds between the two looks that must both find nothing
@@ -25,7 +34,8 @@ log = logging.getLogger(__name__)
 class Quarry:
     """What belongs to one attempt: below ``leader``, in the group of ``agent``, or marked.
 
-    The leader (the minder) is spared while its worker lives: it still has to report.
+    With a blank ``attempt`` nothing is marked. The leader (the minder) is spared while its worker lives: it still has
+    to report.
     """
 
     attempt: str
@@ -60,6 +70,11 @@ def end_processes(quarry: Quarry, *, grace: float) -> None:
                       ",".join(str(victim.pid) for victim in victims), told - begun)  # fmt: skip
 
 
+def end_below() -> None:
+    """Nothing that this process started is alive afterwards, in whatever session; SIGKILL at once."""
+    end_processes(Quarry(attempt="", leader=identify(os.getpid())), grace=0)
+
+
 def _ask(quarry: Quarry, grace: float) -> None:
     members = _group(quarry)
     for member in members:
@@ -86,8 +101,9 @@ def _hunt(quarry: Quarry, known: dict[int, ProcessId]) -> list[ProcessId]:
         found.update(descendants(rows, leader.pid))
         if not quarry.spare_leader:
             found.add(leader)
-    marker = f"{MARKER_NAME}={quarry.attempt}"
-    found.update(row.identity for row in rows if not row.zombie and carries(row.identity, marker))
+    if quarry.attempt:
+        marker = f"{MARKER_NAME}={quarry.attempt}"
+        found.update(row.identity for row in rows if not row.zombie and carries(row.identity, marker))
     # Once seen below the leader, a process is ours also when its parent died and it made a session of its own.
     known.update({process.pid: process for process in found})
     found.update(process for process in known.values() if is_alive(process))
