@@ -45,5 +45,5 @@ def files_difference(folder: Path, files: dict[str, str]) -> str:
 
 def _difference(path: Path, content: str) -> str:
     held = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-    lines = (text.splitlines(keepends=True) for text in (held, content))
-    return "".join(difflib.unified_diff(*lines, fromfile=str(path), tofile=f"generated {path.name}"))
+    was, should = held.splitlines(keepends=True), content.splitlines(keepends=True)
+    return "".join(difflib.unified_diff(was, should, fromfile=str(path), tofile=f"generated {path.name}"))

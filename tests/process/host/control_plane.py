@@ -257,6 +257,9 @@ class ControlPlane:
         return self.answer(accepted=True, runId=lease.run_id, attempt=lease.number,
                            terminalState=body["terminalState"], runState=body["terminalState"])  # fmt: skip
 
+    def fetched(self, digest):
+        return self.altered.get(digest, self.objects.get(digest))
+
     def store(self, lease, content, kind):
         digest = sha256(content)
         with self.lock:
@@ -294,7 +297,7 @@ def _handler(plane):  # noqa: C901 - one class, closed over the state
             parts = path.strip("/").split("/")
             if method == "GET":
                 digest = f"sha256:{parts[-1]}"
-                found = plane.altered.get(digest, plane.objects.get(digest))
+                found = plane.fetched(digest)
                 return self._send(404, fault("not_found")) if found is None else self._send(200, found)
             if path == "/artifacts":
                 lease = plane.leases[self.headers["X-Run-Id"]]
