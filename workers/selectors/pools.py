@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from runs.clock import now
 from runs.contract.placement import offer_of
 from runs.contract.pool import MOST_CLAIMABLE, SUPERVISOR_DEAD_SECONDS
-from runs.queue.claim import run_probe
+from runs.queue.claimable import claimable
 from workers.liveness import WorkerState
 from workers.models import Pool, Worker
 from workers.selectors.workers import WorkerRow, worker_rows
@@ -113,6 +113,10 @@ def _without_replaced(rows: Iterable[WorkerRow]) -> list[WorkerRow]:
     return [row for row in rows if row.state is not WorkerState.LOST or (row.node, row.pool, row.slot) not in taken]
 
 
+def _claimable(row: Pool) -> int:
+    return claimable(offer_of(row.offer), node=row.node, limit=MOST_CLAIMABLE).count
+
+
 def _row(row: Pool, workers: Mapping[str, int], at: datetime) -> PoolRow:
     state = supervisor_state(row, at)
     is_dead = state is SupervisorState.DEAD
@@ -126,7 +130,7 @@ def _row(row: Pool, workers: Mapping[str, int], at: datetime) -> PoolRow:
         min=row.min,
         max=row.max,
         starting=row.counts.get("starting", 0),
-        claimable=run_probe(offer_of(row.offer), limit=MOST_CLAIMABLE) if is_dead else reported,
+        claimable=_claimable(row) if is_dead else reported,
         action=row.action,
         reason=row.reason,
         since=row.decided_at,

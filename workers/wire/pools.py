@@ -9,7 +9,7 @@ from django.conf import settings
 from runs.contract.instants import format_instant
 from runs.contract.placement import offer_of
 from runs.contract.pool import MOST_CLAIMABLE, PENDING_SECONDS, REPORT_SECONDS
-from runs.queue.claim import run_probe
+from runs.queue.claimable import blocked_counts, claimable
 from workers.liveness import WorkerState
 from workers.models import Worker
 from workers.selectors.workers import WorkerRow, worker_rows
@@ -35,7 +35,7 @@ def pool(request: HttpRequest, caller: Caller, body: Mapping[str, Any]) -> HttpR
     listed = {each["workerId"]: each["draining"] for each in body["workers"] if each["workerId"]}
     rows = worker_rows(Worker.objects.filter(node=caller.node, worker_id__in=listed))
     counted = _counted(rows, listed)
-    claimable = run_probe(offer_of(offer), limit=MOST_CLAIMABLE)
+    ready = claimable(offer_of(offer), node=caller.node, limit=MOST_CLAIMABLE)
     starting = sum(each["workerId"] is None for each in body["workers"])
     bounds = pool_bounds(caller.node, body["pool"]) or (body["min"], body["max"])
     crashes = body.get("crashes") or {}
@@ -48,7 +48,7 @@ def pool(request: HttpRequest, caller: Caller, body: Mapping[str, Any]) -> HttpR
             min=bounds[0],
             max=bounds[1],
             offer=offer,
-            counts={**counted, "workers": len(body["workers"]), "starting": starting, "claimable": claimable},
+            counts={**counted, "workers": len(body["workers"]), "starting": starting, "claimable": ready.count},
             action=body["decision"]["action"],
             reason=body["decision"]["reason"],
             stopping=body["stopping"],
@@ -59,8 +59,9 @@ def pool(request: HttpRequest, caller: Caller, body: Mapping[str, Any]) -> HttpR
     return answer({
         "nextInMs": round(1000 * (PENDING_SECONDS if starting else REPORT_SECONDS)),
         "livenessSeconds": settings.FACTORY.liveness_seconds,
-        "claimable": claimable,
-        "claimableCapped": claimable >= MOST_CLAIMABLE,
+        "claimable": ready.count,
+        "claimableCapped": ready.count >= MOST_CLAIMABLE,
+        "blocked": blocked_counts(ready.blocked, limit=MOST_CLAIMABLE),
         **counted,
         "min": bounds[0],
         "max": bounds[1],

@@ -9,6 +9,7 @@ from django.core.management import call_command
 from runs.clock import now
 from runs.contract.wire import check_answer
 from runs.policy import policy, policy_forget
+from runs.queue.limits.pauses import pause_set
 from runs.queue.waiting import run_waiting
 from tests.db.workers.queue import queued_run
 from tests.db.workers.wire import OFFER, code, worker_on
@@ -66,6 +67,15 @@ def test_the_counts_are_those_of_the_pools_own_workers_and_of_runs_that_it_could
     assert [answer[name] for name in ("idle", "busy", "draining", "lost")] == [1, 1, 0, 0]
     states = {each["workerId"]: (each["state"], each["heldAttempt"]) for each in answer["workers"]}
     assert states == {f"lab.{BOOTS[0]}": ("busy", True), f"lab.{BOOTS[1]}": ("idle", False)}
+
+
+def test_what_a_pause_holds_back_is_not_claimable_and_is_said(worker):
+    """WP-H11"""
+    queued_run()
+    queued_run()
+    pause_set(scope="global", reason="release", actor="operator:ops-1")
+    answer = asked(worker)
+    assert (answer["claimable"], answer["blocked"]) == (0, {"paused": 2, "limits": 0})
 
 
 def test_a_worker_that_was_asked_to_leave_counts_as_draining_before_it_has_noticed(worker):
