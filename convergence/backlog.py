@@ -13,8 +13,9 @@ from runs.contract.canonical import canonical_bytes
 from runs.contract.spec import LARGEST_INPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from convergence.decisions.advisories import Advised
     from convergence.decisions.reviews import KnownReview
     from convergence.forge.facts import Comment, PullFacts, Review, Thread
     from convergence.trust import People
@@ -64,11 +65,17 @@ class _Room:
 
 
 def build_backlog(
-    facts: PullFacts, people: People, known: Mapping[str, KnownReview], *, beside: int = 0
+    facts: PullFacts,
+    people: People,
+    known: Mapping[str, KnownReview],
+    *,
+    advisories: Iterable[Advised] = (),
+    beside: int = 0,
 ) -> dict[str, Any]:
     """Return the ``backlog`` variable: unresolved threads, bodies of reviews that no round had, what was left out.
 
-    ``known`` are the recorded reviews by forge id. Words of untrusted authors never appear, only that they exist.
+    ``known`` are the recorded reviews by forge id, ``advisories`` all suppressed ones without acknowledgement.
+    Words of untrusted authors never appear, only that they exist.
     ``beside`` are the canonical bytes of what the agent is given with it. What finds no room waits for a later round.
     """
     room = _Room(whole=LARGEST_WHOLE - beside)
@@ -85,7 +92,7 @@ def build_backlog(
     return {
         "reviews": reviews,
         "threads": threads,
-        "advisories": [],
+        "advisories": [told for each in advisories if room.fits(told := _advisory(each, facts, room))],
         "leftOut": {"authors": sorted(room.authors), "comments": room.comments},
         "truncated": room.truncated or incomplete,
     }
@@ -94,6 +101,11 @@ def build_backlog(
 def open_threads(facts: PullFacts) -> tuple[Thread, ...]:
     """The unresolved threads that were read."""
     return tuple(thread for thread in (facts.threads.items if facts.threads else ()) if not thread.resolved)
+
+
+def advisory_ids(backlog: Mapping[str, Any]) -> frozenset[str]:
+    """The suppressed advisories that a turn was given."""
+    return frozenset(str(advisory["id"]) for advisory in backlog.get("advisories", []))
 
 
 def thread_ids(backlog: Mapping[str, Any]) -> frozenset[str]:
@@ -135,6 +147,17 @@ def _comment(comment: Comment, people: People, room: _Room) -> dict[str, Any]:
     return {
         **told,
         "body": quoted(text, author=login, standing=standing, at=comment.created_at, url=comment.url),
+    }
+
+
+def _advisory(each: Advised, facts: PullFacts, room: _Room) -> dict[str, Any]:
+    text = room.take(each.text, facts.url)
+    return {
+        "id": each.id,
+        "path": each.path,
+        "line": each.line,
+        "text": quoted(text, author=each.reviewer, standing=Standing.REVIEWER, url=facts.url),
+        "acknowledged": each.acknowledged,
     }
 
 

@@ -24,6 +24,7 @@ class Gate(StrEnum):
     OK = "ok"
     STALE = "stale"
     BLOCKED = "blocked"
+    ACK_ONLY = "ack_only"
     UNREADABLE = "unreadable"
 
 
@@ -37,6 +38,7 @@ class RunEnd:
     status: str = ""  # the agent's verdict, exactly as a known word, else "addressed"
     question: str = ""  # not blank only when a person is really asked something
     asks_human: bool = False  # refused with needs_human
+    scope_blocked: bool = False  # the classifier names a reason on which no person has ruled
     attempt: str = ""  # newest attempt: its failure cause or outcome, "" when there is none
 
 
@@ -55,8 +57,12 @@ class Facts:
     max_rounds: int = 20
     husk_retries: int = 0
     husk_retry_max: int = 2
+    ack_retries: int = 0
+    ack_retry_max: int = 2
     run: RunEnd | None = None  # None: the run has not ended
     timer_passed: bool = False
+    remembered: bool = False  # a person has answered this very question of the generation, and not in this round
+    churn: bool = False  # the rounds lead nowhere, and nobody was asked about it yet
     fresh: bool = False  # a fresh review exists
     only_empty: bool = False  # all fresh reviews are empty, nothing else is open, and the policy skips them
     stale: bool = False  # the wait began because the gate said stale
@@ -65,7 +71,11 @@ class Facts:
     proceed_without_reviewer: bool = True
     gate: Gate | None = None  # None: not judged yet (effects under way, or unread)
     gate_for_good: bool = False  # unreadable for good
+    gate_head: str | None = None  # the head that the gate let pass
+    scope_due: bool = True  # a scope run is due where the gate passes
     answer: str = ""  # resolution of the answered task: retry or abandon
+    waives: bool = False  # the answer lets pass what its task listed
+    answer_reverted: bool = False  # the answer that the present turn uses was taken back
 
     @property
     def read(self) -> bool:
@@ -136,6 +146,22 @@ def run_ended_otherwise(facts: Facts) -> bool:
     return facts.run is not None and facts.run.state in {RunState.FAILED, RunState.TIMED_OUT, RunState.CANCELLED}
 
 
+def remembered(facts: Facts) -> bool:
+    return facts.remembered
+
+
+def asks_anything(facts: Facts) -> bool:
+    return asks_input(facts) or asks_blocked(facts)
+
+
+def run_going(facts: Facts) -> bool:
+    return facts.run is None
+
+
+def answer_reverted(facts: Facts) -> bool:
+    return facts.answer_reverted
+
+
 def timer_passed(facts: Facts) -> bool:
     return facts.timer_passed
 
@@ -152,6 +178,10 @@ def progressed(facts: Facts) -> bool:
 
 def at_round_cap(facts: Facts) -> bool:
     return facts.round >= facts.max_rounds
+
+
+def churn(facts: Facts) -> bool:
+    return facts.churn
 
 
 def husk(facts: Facts) -> bool:
@@ -194,6 +224,33 @@ def gate_blocked(facts: Facts) -> bool:
     return facts.gate is Gate.BLOCKED
 
 
+def gate_ack_only(facts: Facts) -> bool:
+    return facts.gate is Gate.ACK_ONLY
+
+
+def ack_retries_left(facts: Facts) -> bool:
+    """Whether one more repeat is within the budget; the repeat itself is counted first."""
+    return facts.ack_retries + 1 <= facts.ack_retry_max
+
+
+def no_scope_due(facts: Facts) -> bool:
+    return not facts.scope_due
+
+
+def scope_over(facts: Facts) -> bool:
+    """The classifier ended in whatever way, or its time is over."""
+    return facts.run is not None or facts.timer_passed
+
+
+def head_left_gate(facts: Facts) -> bool:
+    """Whether the head is known and not the one that the gate let pass."""
+    return facts.head is not None and facts.head != facts.gate_head
+
+
+def scope_blocked(facts: Facts) -> bool:
+    return facts.run is not None and facts.run.scope_blocked
+
+
 def gate_unverifiable(facts: Facts) -> bool:
     """For good at once; for a passing cause after the wait time-out, on a look that read the forge."""
     return facts.gate is Gate.UNREADABLE and (facts.gate_for_good or (facts.read and facts.timer_passed))
@@ -205,3 +262,7 @@ def answer_abandons(facts: Facts) -> bool:
 
 def answer_retries(facts: Facts) -> bool:
     return facts.answer == "retry"
+
+
+def answer_waives(facts: Facts) -> bool:
+    return facts.waives

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from convergence.decisions.review_claims import CONTRACT, review_claims
+from convergence.effects.acknowledge import acknowledge
 from convergence.effects.review_request import request_review
 from convergence.effects.threads import reply, resolve
 from convergence.flow import CONVERGENCE_MACHINE, ConvergenceState
@@ -15,6 +16,7 @@ from convergence.selectors.lookup import pull_subject
 from convergence.selectors.waiting import waiting_for
 from convergence.services.cancel import convergence_cancel
 from convergence.services.escalations import REVIEW_ANSWER
+from convergence.services.memory import answer_undone
 from convergence.wakeups import github_wake
 from runs.flows.looks import subject_wake
 from runs.flows.registry import FlowType, register_flow
@@ -59,11 +61,16 @@ def register() -> None:
             cancel=convergence_cancel,
             waiting_for=waiting_for,
             fence=effects_allowed,
-            effects={"request_review": request_review, "reply": reply, "resolve": resolve},
+            effects={
+                "request_review": request_review,
+                "reply": reply,
+                "resolve": resolve,
+                "acknowledge": acknowledge,
+            },
         )
     )
     register_semantic_check(CONTRACT, review_claims)
-    register_kind(TaskKind(REVIEW_ANSWER, "Review question"))
+    register_kind(TaskKind(REVIEW_ANSWER, "Review question", undo=answer_undone))
     register_consumer("run.completed", run_over)
     register_consumer("run.ended", run_over)
     register_waker("github", github_wake)

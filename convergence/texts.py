@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-MOST_EXTRA_ROUNDS = 20
 SHORT_SHA = 7
+Waives = tuple[tuple[str, str], ...]  # kind and id of each listed thing
 QUESTION_REASONS = frozenset({"needs_input", "churn", "scope"})  # the others are blockers
 
 
@@ -20,11 +20,18 @@ class Question:
     reason: str
     text: str
     context: str = ""
+    waives: tuple[tuple[str, str], ...] = ()  # kind and id of what an answer may let pass, at ``waive_head``
+    waive_head: str = ""
 
     @property
     def kind(self) -> str:
         """Whether somebody asks, or something blocks."""
         return "question" if self.reason in QUESTION_REASONS else "blocker"
+
+    @property
+    def may_waive(self) -> bool:
+        """Whether an answer may let pass what the question lists; nothing is let pass at an unknown head."""
+        return bool(self.waives and self.waive_head)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +57,31 @@ def short(sha: str | None) -> str:
 
 def agent_question(place: Place, reason: str, text: str, summary: str) -> Question:
     """The agent's own words; the pull request stands beside them."""
-    context = "\n\n".join(part for part in (f"Asked by the agent on {place.words}: {place.url}", summary) if part)
-    return Question(reason, text, context)
+    return Question(reason, text, _joined(f"Asked by the agent on {place.words}: {place.url}", summary))
 
 
-def round_cap(place: Place, open_threads: Sequence[str]) -> Question:
+def round_cap(place: Place, open_threads: Sequence[str], rounds: Iterable[str]) -> Question:
     """All rounds are used."""
     return Question(
         "round_cap",
         f"{place.words}: all {place.max_rounds} rounds are used and the review still goes on. "
         "Shall the agent try again (with how many extra rounds), or is the pull request to be abandoned?",
-        _listing("Open now", open_threads),
+        _joined(_listing("Findings by round", rounds), _listing("Open now", open_threads)),
+    )
+
+
+def churn(place: Place, reason: str, rounds: Iterable[str], point: str) -> Question:
+    """The rounds lead nowhere."""
+    told = (
+        "one finding came back twice after it was settled"
+        if reason == "ping_pong"
+        else "the open findings do not get fewer"
+    )
+    return Question(
+        "churn",
+        f"{place.words}: {told}. "
+        "Tell the agent what to do about it and it goes on (with how many extra rounds), or abandon the pull request.",
+        _joined(_listing("Findings by round", rounds), f"Keeps coming back: {point}" if point else ""),
     )
 
 
@@ -85,7 +106,9 @@ def husk_exhausted(place: Place, attempts: Iterable[str]) -> Question:
     )
 
 
-def review_stalled(place: Place, reviewers: Sequence[str], requests: Iterable[str], waited: str) -> Question:
+def review_stalled(
+    place: Place, reviewers: Sequence[str], requests: Iterable[str], waited: str, waives: Waives = ()
+) -> Question:
     """Nobody reviews the head."""
     names = ", ".join(reviewers) or "any reviewer"
     return Question(
@@ -93,20 +116,24 @@ def review_stalled(place: Place, reviewers: Sequence[str], requests: Iterable[st
         f"{place.words}: no review by {names} came within {waited}. "
         "Start another round with the agent, or abandon the pull request? A review that arrives meanwhile is not lost.",
         _listing("Requests", requests),
+        waives,
+        place.head or "",
     )
 
 
-def reviewer_unavailable(place: Place, refusals: Iterable[str]) -> Question:
+def reviewer_unavailable(place: Place, refusals: Iterable[str], waives: Waives = ()) -> Question:
     """No configured reviewer can be requested."""
     return Question(
         "reviewer_unavailable",
         f"{place.words}: no configured reviewer can be requested here. "
         "Start another round with the agent, or abandon the pull request?",
         _listing("GitHub says", refusals),
+        waives,
+        place.head or "",
     )
 
 
-def unaddressed_comments(place: Place, items: Sequence[str]) -> Question:
+def unaddressed_comments(place: Place, items: Sequence[str], waives: Waives = ()) -> Question:
     """The agent calls it done while something is open."""
     return Question(
         "unaddressed_comments",
@@ -114,7 +141,40 @@ def unaddressed_comments(place: Place, items: Sequence[str]) -> Question:
         f"{'point is' if len(items) == 1 else 'points are'} open. "
         "Settle them and let it go on, say what the agent is to do, or abandon the pull request.",
         _listing("Open", items),
+        waives,
+        place.head or "",
     )
+
+
+def ack_budget_spent(place: Place, items: Sequence[str], repeats: int, waives: Waives = ()) -> Question:
+    """Only paperwork is left, and the agent does not do it."""
+    often = {0: "was not asked again", 1: "was asked once more"}.get(repeats, f"was asked {repeats} times more")
+    return Question(
+        "ack_budget_spent",
+        f"{place.words}: nothing is left to do but to acknowledge {len(items)} "
+        f"{'comment' if len(items) == 1 else 'comments'} that the reviewer suppressed; the agent {often}. "
+        "Let them pass, tell the agent what to do, or abandon the pull request.",
+        _listing("Not acknowledged", items),
+        waives,
+        place.head or "",
+    )
+
+
+def scope(place: Place, reason: str) -> Question:
+    """The classifier's own words; the pull request stands beside them."""
+    context = f"Asked by the scope check on {place.words}: {place.url}"
+    return Question("scope", reason, context)
+
+
+def asked_anew(place: Place, reason: str, text: str, taken_back: str) -> Question:
+    """A question whose answer was taken back."""
+    return Question(reason, text, f"{taken_back} It is asked anew on {place.words}: {place.url}")
+
+
+def given_before(question: Question, who: str, answer: str) -> Question:
+    """The question with the answer that was given to it in this round already."""
+    told = f"The answer that {who} gave to this question was used in this round already:\n\n> {answer}"
+    return replace(question, context=_joined(told, question.context))
 
 
 def gate_unverifiable(place: Place, reason: str) -> Question:
@@ -163,51 +223,6 @@ def unreachable(place: Place, answer: str) -> Question:
     )
 
 
-def answer_form(reason: str) -> dict[str, Any]:
-    """The form of a question of convergence; ``{"answer": "…"}`` alone completes it."""
-    fields: list[Mapping[str, Any]] = [
-        {
-            "id": "resolution",
-            "kind": "choice",
-            "label": "What now",
-            "default": "retry",
-            "choices": [
-                {
-                    "id": "retry",
-                    "label": "Go on",
-                    "description": "The agent works with your answer.",
-                    "tone": "primary",
-                },
-                {
-                    "id": "abandon",
-                    "label": "Abandon",
-                    "description": "The product lets go of the pull request; it stays open on GitHub.",
-                    "tone": "danger",
-                },
-            ],
-        },
-        {
-            "id": "answer",
-            "kind": "long_text",
-            "label": "Answer",
-            "help": "The agent gets this word for word.",
-            "requiredWhen": {"resolution": ["retry"]},
-        },
-    ]
-    if reason == "round_cap":
-        fields.append(
-            {
-                "id": "extraRounds",
-                "kind": "number",
-                "label": "Extra rounds",
-                "integer": True,
-                "minimum": 0,
-                "maximum": MOST_EXTRA_ROUNDS,
-            }
-        )
-    return {"fields": fields}
-
-
 def abandon_note(url: str) -> str:
     """What an agent is told about asking whether its work is still wanted."""
     return (
@@ -221,6 +236,16 @@ def abandon_note(url: str) -> str:
 def answer_note(question: str, answer: str) -> str:
     """Question and answer as the agent reads them in the turn after."""
     return f"You asked, or the product asked for you:\n\n{question}\n\nA person answered:\n\n{answer}"
+
+
+def ack_comment(advisory: str, verdict: str, note: str) -> str:
+    """The comment by which the product acknowledges a suppressed advisory for its agent."""
+    return f"{_joined(f'{verdict.capitalize()}.', note)}\n\nfactory-ack: #{advisory}"
+
+
+def _joined(*parts: str) -> str:
+    """The parts that say something, as paragraphs."""
+    return "\n\n".join(part for part in parts if part)
 
 
 def _listing(title: str, items: Iterable[str]) -> str:

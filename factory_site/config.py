@@ -107,6 +107,8 @@ class Config(BaseSettings):
     agent_sla_timeout: Duration = Field(timedelta(hours=2), alias="FACTORY_AGENT_SLA_TIMEOUT")
     escalation_sla_timeout: Duration = Field(timedelta(hours=24), alias="FACTORY_ESCALATION_SLA_TIMEOUT")
 
+    max_ack_retries: int = Field(2, ge=0, le=1000, alias="FACTORY_MAX_ACK_RETRIES")
+
     auto_merge: bool = Field(default=True, alias="FACTORY_AUTO_MERGE")
     merge_method: Literal["squash", "merge", "rebase"] = Field("squash", alias="FACTORY_MERGE_METHOD")
     merge_admin: bool = Field(default=False, alias="FACTORY_MERGE_ADMIN")

@@ -4,6 +4,7 @@ from django.apps import AppConfig
 
 PRUNE_SECONDS = 3600.0
 JOURNAL_SECONDS = 60.0  # between two slices of the check that goes through every journal once a day
+REMINDERS_SECONDS = 60.0  # a reminder that is a minute late is none the worse
 HOLDS_SECONDS = 15.0  # a missed clearing of a hold costs this and no more
 
 
@@ -18,6 +19,7 @@ class RunsConfig(AppConfig):
 
         from runs.flows.looks import effect_deliver, flows_pass
         from runs.flows.move import EFFECT_TOPIC
+        from runs.humans.attention import reminders_pass
         from runs.humans.refused import REFUSED_KIND
         from runs.humans.tasks import register_kind
         from runs.outbox.dispatch import outbox_pass, register_consumer
@@ -42,3 +44,4 @@ class RunsConfig(AppConfig):
         register_pass("journal_check", seconds=JOURNAL_SECONDS, body=journal_check_pass)
         register_pass("limits", seconds=LIMITS_SECONDS, body=limits_pass)
         register_kind(BUDGET_WARNING)
+        register_pass("reminders", seconds=REMINDERS_SECONDS, body=reminders_pass)

@@ -1,6 +1,7 @@
 """Show that the flow tests bite: remove each edge, invert each guard of every machine, and see a test fail for each.
 
-`python -m tests.mutate [MACHINE …]` prints one line for each mutant that no test noticed and exits 1 if there is any.
+The converge gate is a table too: its rows are removed, inverted and exchanged. `python -m tests.mutate [TABLE …]`
+prints one line for each mutant that no test noticed and exits 1 if there is any.
 Each mutant lives in a process of its own, forked from one that has imported the product, so nothing leaks.
 """
 
@@ -17,7 +18,9 @@ import pytest
 from runs.machine import Edge, Machine, guard_name, negated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from convergence.decisions import gate
 
 ROOT = Path(__file__).resolve().parent.parent
 # No plugin is needed for tests of pure tables, and starting them all costs more than the tests themselves.
@@ -27,36 +30,67 @@ TESTS = {
     "run": ["tests/unit/kernel/test_tables.py"],
     "task": ["tests/unit/kernel/test_tables.py"],
     "convergence": ["tests/unit/convergence/test_flow_vectors.py"],
+    "gate": ["tests/unit/convergence/test_gate.py"],
     "merge": ["tests/unit/merging/test_flow_vectors.py"],
 }
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One changed table: its machine, what was done to it, and the edges it has then."""
+    """One changed table: whose it is, what was done to it, and how that is done."""
 
-    machine: Machine
+    table: str
     name: str
-    edges: tuple[Edge, ...]
+    apply: Callable[[], None]
 
 
-def mutants(machine: Machine) -> Iterator[Mutant]:
+def machine_mutants(machine: Machine) -> Iterator[Mutant]:
     """Every table that differs from the machine's by one removed edge or one inverted guard."""
+
+    def mutant(name: str, edges: tuple[Edge, ...]) -> Mutant:
+        return Mutant(machine.name, f"{machine.name}: {name}", lambda: setattr(machine, "edges", edges))
+
     for place, edge in enumerate(machine.edges):
         rest = (machine.edges[:place], machine.edges[place + 1 :])
-        yield Mutant(machine, f"{machine.name}: without {edge.name}", (*rest[0], *rest[1]))
+        yield mutant(f"without {edge.name}", (*rest[0], *rest[1]))
         for number, guard in enumerate(edge.guards):
             guards = (*edge.guards[:number], negated(guard), *edge.guards[number + 1 :])
-            name = f"{machine.name}: {edge.name} with not {guard_name(guard)}"
-            yield Mutant(machine, name, (*rest[0], replace(edge, guards=guards), *rest[1]))
+            yield mutant(
+                f"{edge.name} with not {guard_name(guard)}", (*rest[0], replace(edge, guards=guards), *rest[1])
+            )
+
+
+def gate_mutants() -> Iterator[Mutant]:
+    """Every gate that differs by one removed row, two neighbours that changed places, or one inverted row."""
+    from convergence.decisions import gate
+
+    rows = gate.GATE_ROWS
+
+    def mutant(name: str, changed: tuple[gate.GateRow, ...]) -> Mutant:
+        return Mutant("gate", f"gate: {name}", lambda: setattr(gate, "GATE_ROWS", changed))
+
+    for place, row in enumerate(rows):
+        yield mutant(f"without {row.name}", (*rows[:place], *rows[place + 1 :]))
+        inverted = replace(row, found=_inverted(row))
+        yield mutant(f"{row.name} inverted", (*rows[:place], inverted, *rows[place + 1 :]))
+        if place:
+            before = rows[place - 1]
+            changed = (*rows[: place - 1], row, before, *rows[place + 1 :])
+            yield mutant(f"{row.name} before {before.name}", changed)
+
+
+def _inverted(row: gate.GateRow) -> Callable[[gate.GateFacts], gate.Hit]:
+    from convergence.decisions.gate import Hit
+
+    return lambda facts: Hit() if row.found(facts).reason else Hit("inverted")
 
 
 def survives(mutant: Mutant) -> bool:
     """Whether the machine's tests pass although its table was changed."""
     child = os.fork()
     if child == 0:
-        mutant.machine.edges = mutant.edges
-        os._exit(run_tests(TESTS[mutant.machine.name]))
+        mutant.apply()
+        os._exit(run_tests(TESTS[mutant.table]))
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status) == 0
 
@@ -80,12 +114,12 @@ def main(wanted: list[str]) -> int:
     django.setup()
     from factory_site.diagrams import MACHINES
 
-    machines = [machine for machine in MACHINES if not wanted or machine.name in wanted]
-    for machine in machines:
-        unchanged = Mutant(machine, machine.name, machine.edges)
-        if not survives(unchanged):
-            sys.exit(f"the tests of {machine.name} fail on the unchanged table: {TESTS[machine.name]}")
-    tried = [mutant for machine in machines for mutant in mutants(machine)]
+    tables = {machine.name: machine_mutants(machine) for machine in MACHINES} | {"gate": gate_mutants()}
+    chosen = {name: made for name, made in tables.items() if not wanted or name in wanted}
+    for name in chosen:
+        if not survives(Mutant(name, name, lambda: None)):
+            sys.exit(f"the tests of {name} fail on the unchanged table: {TESTS[name]}")
+    tried = [mutant for made in chosen.values() for mutant in made]
     alive = [mutant.name for mutant in tried if survives(mutant)]
     for name in alive:
         sys.stdout.write(f"no test noticed: {name}\n")

@@ -133,7 +133,7 @@ def completed_body(attempt, artifact=None, *, reason="ok", **changes):
             "attempt": attempt.number,
             "terminalState": "completed",
             "reasonCode": reason,
-            "outputContract": "factory.pr-review/v1",
+            "outputContract": attempt.run.spec_row.document["outputContract"],
             "artifact": artifact,
             "artifactHash": document_hash(artifact),
             "evidence": None,

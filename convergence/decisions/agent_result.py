@@ -9,7 +9,8 @@ from typing import Any
 STATUSES = frozenset({"converged", "addressed", "needs_input", "blocked"})
 DEFAULT_STATUS = "addressed"
 LARGEST_TEXT = 8 * 1024  # bytes of a summary or a reply
-MOST_THREADS = 100
+MOST_ENTRIES = 100  # threads, and acknowledgements
+ACK_VERDICTS = ("applied", "declined")
 CUT_NOTE = "\n[cut: longer than 8 KiB]"
 
 
@@ -27,14 +28,31 @@ class ThreadAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class AckAnswer:
+    """What the agent decided about one suppressed advisory."""
+
+    id: str
+    verdict: str  # applied, declined
+    note: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The stored form."""
+        return {"id": self.id, "verdict": self.verdict, "note": self.note}
+
+
+@dataclass(frozen=True, slots=True)
 class AgentVerdict:
-    """``status`` is one of the four words; ``raw_status`` what stood there. ``ignored`` counts unusable threads."""
+    """``status`` is one of the four words; ``raw_status`` what stood there.
+
+    ``ignored`` counts threads and acknowledgements that cannot be used.
+    """
 
     status: str = DEFAULT_STATUS
     raw_status: str = ""
     summary: str = ""
     question: str = ""
     threads: tuple[ThreadAnswer, ...] = ()
+    acks: tuple[AckAnswer, ...] = ()
     ignored: int = 0
 
     @property
@@ -43,18 +61,22 @@ class AgentVerdict:
         return self.status in {"needs_input", "blocked"} and bool(self.question)
 
 
-def agent_verdict(artifact: Any, *, known_threads: frozenset[str] = frozenset()) -> AgentVerdict:
-    """Read the result; status words are compared exactly, and threads outside the turn's backlog are ignored."""
+def agent_verdict(
+    artifact: Any, *, known_threads: frozenset[str] = frozenset(), known_advisories: frozenset[str] = frozenset()
+) -> AgentVerdict:
+    """Read the result; status words are compared exactly, and what is not of the turn's backlog is ignored."""
     result = artifact if isinstance(artifact, Mapping) else {}
     raw = result.get("status")
-    threads, ignored = _threads(result.get("threads"), known_threads)
+    threads, unknown = _threads(result.get("threads"), known_threads)
+    acks, unusable = _acks(result.get("acks"), known_advisories)
     return AgentVerdict(
         status=raw if isinstance(raw, str) and raw in STATUSES else DEFAULT_STATUS,
         raw_status="" if raw is None else _text(raw if isinstance(raw, str) else repr(raw))[:200],
         summary=cut(_text(result.get("summary"))),
         question=_text(result.get("question")).strip(),
         threads=threads,
-        ignored=ignored,
+        acks=acks,
+        ignored=unknown + unusable,
     )
 
 
@@ -72,14 +94,31 @@ def _text(value: Any) -> str:
 
 
 def _threads(value: Any, known: frozenset[str]) -> tuple[tuple[ThreadAnswer, ...], int]:
+    entries, ignored = _entries(value, known)
+    found = [
+        ThreadAnswer(name, cut(_text(item.get("reply")).strip()), item.get("resolve") is True)
+        for name, item in entries.items()
+    ]
+    return tuple(found), ignored
+
+
+def _acks(value: Any, known: frozenset[str]) -> tuple[tuple[AckAnswer, ...], int]:
+    entries, ignored = _entries(value, known)
+    found = [
+        AckAnswer(name, item["verdict"], cut(_text(item.get("note")).strip()))
+        for name, item in entries.items()
+        if item.get("verdict") in ACK_VERDICTS
+    ]
+    return tuple(found), ignored + len(entries) - len(found)
+
+
+def _entries(value: Any, known: frozenset[str]) -> tuple[dict[str, Mapping[str, Any]], int]:
+    """The first entry of each known id, and how many entries are left out."""
     if not isinstance(value, list):
-        return (), 0
-    found: dict[str, ThreadAnswer] = {}
-    ignored = max(0, len(value) - MOST_THREADS)
-    for item in value[:MOST_THREADS]:
+        return {}, 0
+    found: dict[str, Mapping[str, Any]] = {}
+    for item in value[:MOST_ENTRIES]:
         name = item.get("id") if isinstance(item, Mapping) else None
-        if not isinstance(name, str) or name not in known or name in found:
-            ignored += 1
-            continue
-        found[name] = ThreadAnswer(name, cut(_text(item.get("reply")).strip()), item.get("resolve") is True)
-    return tuple(found.values()), ignored
+        if isinstance(name, str) and name in known and name not in found:
+            found[name] = item
+    return found, len(value) - len(found)

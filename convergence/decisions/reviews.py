@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from convergence.forge.facts import Review
 
 CHANGES_REQUESTED = "CHANGES_REQUESTED"
+Waived = frozenset[tuple[str, str]]  # kind and id of what a person let pass at the head
+NOTHING: Waived = frozenset()
 OPINIONS = frozenset({"APPROVED", CHANGES_REQUESTED, "DISMISSED"})  # a mere comment does not lift a request
 
 
@@ -44,13 +46,14 @@ class KnownReview:
 
 @dataclass(frozen=True, slots=True)
 class OpenThread:
-    """An unresolved thread. ``given``: a turn of the present generation had it in its backlog."""
+    """An unresolved thread. ``given``: a turn of the present generation had it; ``is_ack``: it is only paperwork."""
 
     id: str
     author: str
     url: str
     given: bool
     where: str = ""
+    is_ack: bool = False
 
 
 def review_assignment(
@@ -83,9 +86,13 @@ def newest_opinions(reviews: Iterable[KnownReview]) -> tuple[KnownReview, ...]:
     return tuple(newest.values())
 
 
-def changes_requested(reviews: Iterable[KnownReview]) -> tuple[KnownReview, ...]:
-    """The trusted people's requests for changes that stand."""
-    return tuple(review for review in newest_opinions(reviews) if review.state == CHANGES_REQUESTED)
+def changes_requested(reviews: Iterable[KnownReview], waived: Waived = NOTHING) -> tuple[KnownReview, ...]:
+    """The trusted people's requests for changes that stand and that nobody let pass."""
+    return tuple(
+        review
+        for review in newest_opinions(reviews)
+        if review.state == CHANGES_REQUESTED and ("review", review.forge_id) not in waived
+    )
 
 
 def fresh_reviews(
@@ -106,30 +113,40 @@ def fresh_reviews(
 
 
 def only_empty(
-    fresh: Sequence[KnownReview], reviews: Sequence[KnownReview], threads: Sequence[OpenThread], *, complete: bool
+    fresh: Sequence[KnownReview],
+    reviews: Sequence[KnownReview],
+    threads: Sequence[OpenThread],
+    *,
+    complete: bool,
+    advisories: int = 0,
 ) -> bool:
-    """Whether all fresh reviews are empty and the backlog holds nothing else; what is unread may hold something."""
-    if not fresh or not complete or threads or not all(review.empty for review in fresh):
+    """Whether all fresh reviews are empty and the backlog holds nothing else; what is unread may hold something.
+
+    ``advisories`` counts those without acknowledgement.
+    """
+    if not fresh or not complete or threads or advisories or not all(review.empty for review in fresh):
         return False
     given = {review.forge_id for review in fresh}
     others = (review for review in reviews if review.forge_id not in given and not review.consumed)
     return all(review.empty or review.state not in COUNTING_STATES for review in others)
 
 
-def head_unreviewed(reviews: Iterable[KnownReview], head: str | None) -> bool:
+def head_unreviewed(reviews: Iterable[KnownReview], head: str | None, waived: Waived = NOTHING) -> bool:
     """Whether no configured reviewer has a review that counts for the head; an unknown head is not asked about."""
-    return head is not None and not any(review.configured and review.counts_for == head for review in reviews)
+    if head is None or ("head", "") in waived:
+        return False
+    return not any(review.configured and review.counts_for == head for review in reviews)
 
 
-def asked_before(reviews: Iterable[KnownReview], head: str | None) -> tuple[KnownReview, ...]:
+def asked_before(reviews: Iterable[KnownReview], head: str | None, waived: Waived = NOTHING) -> tuple[KnownReview, ...]:
     """Trusted people's standing requests for changes that are about another commit than the head."""
     if head is None:
         return ()
-    return tuple(review for review in changes_requested(reviews) if review.counts_for != head)
+    return tuple(review for review in changes_requested(reviews, waived) if review.counts_for != head)
 
 
-def stale_cause(reviews: Sequence[KnownReview], head: str | None) -> str:
-    """Why the head needs a review, blank when it needs none. Gate and wait ask this one function."""
-    if head_unreviewed(reviews, head):
+def stale_cause(reviews: Sequence[KnownReview], head: str | None, waived: Waived = NOTHING) -> str:
+    """Why the head needs a review, blank when it needs none. Gate and wait ask these same functions."""
+    if head_unreviewed(reviews, head, waived):
         return "unreviewed"
-    return "changes_requested_before" if asked_before(reviews, head) else ""
+    return "changes_requested_before" if asked_before(reviews, head, waived) else ""

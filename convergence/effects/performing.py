@@ -18,16 +18,22 @@ if TYPE_CHECKING:
 MEMORY = "memory"
 
 
-def write_performed(client: ForgeClient, call: EffectCall, operation: str, arguments: Mapping[str, Any]) -> Observed:
+def write_performed(
+    client: ForgeClient, call: EffectCall, operation: str, arguments: Mapping[str, Any], *, part: str = ""
+) -> Observed:
     """Return the final outcome; raises ``Transient`` while it is not known, after keeping what the next try needs.
 
     A repeated delivery looks before it sends, so that the write happens once even when the process was killed between
-    the call and its record.
+    the call and its record. An effect of several writes names each ``part``: all have their own key and memory.
     """
     row = Outbox.objects.filter(key=call.key).only("observed").first()
-    memory = row.observed.get(MEMORY, {}) if row else {}
-    observed = perform(client, operation, arguments, call.key, earlier_try=call.repeated, memory=memory)
+    memories = row.observed.get(MEMORY, {}) if row else {}
+    key = f"{call.key}:{part}" if part else call.key
+    observed = perform(
+        client, operation, arguments, key, earlier_try=call.repeated, memory=memories.get(part or operation, {})
+    )
     if observed.again_after is not None:
-        Outbox.objects.filter(key=call.key).update(observed={MEMORY: dict(observed.memory)})
+        kept = {**memories, part or operation: dict(observed.memory)}
+        Outbox.objects.filter(key=call.key).update(observed={MEMORY: kept})
         raise Transient("not_observed_yet", f"{operation} is not seen on GitHub yet", retry_after=observed.again_after)
     return observed

@@ -167,13 +167,15 @@ class QueueEntry:
 
 @dataclass(frozen=True, slots=True)
 class ClosingIssue:
-    """An issue that GitHub says this pull request closes."""
+    """An issue that this pull request closes; ``association`` is its author's to the repository."""
 
     node_id: str
     number: int
     title: str
     body: str
     repository: RepositoryRef
+    author: Author | None = None
+    association: str = "NONE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +234,7 @@ class PullFacts:
     merge_commit_sha: str | None
     author: Author | None
 
+    association: str = "NONE"  # the author's, to the base repository
     body: str | None = None
     review_decision: str | None = None
     mergeable: str | None = None

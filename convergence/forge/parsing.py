@@ -138,6 +138,8 @@ def closing_issue(node: Node) -> ClosingIssue:
         title=node["title"],
         body=node["body"],
         repository=repository(node["repository"]),
+        author=author(node["author"]),
+        association=node["authorAssociation"],
     )
 
 
@@ -208,6 +210,7 @@ def pull_facts(node: Node, profile: Profile, observed_at: datetime, listings: Ma
         repository=repository(node["repository"]),
         merge_commit_sha=(node["mergeCommit"] or {}).get("oid"),
         author=author(node["author"]),
+        association=node.get("authorAssociation", "NONE"),
         body=node.get("body"),
         review_decision=node.get("reviewDecision"),
         mergeable=node.get("mergeable"),

@@ -12,14 +12,15 @@ from convergence.flow import CONVERGENCE_MACHINE
 from convergence.flow import ConvergenceState as S
 from convergence.forge.governor.purposes import Purpose
 from convergence.forge_access import forge_client
-from convergence.looks.facts import judge
+from convergence.looks.deadlines import review_deadline
+from convergence.looks.judging.facts import judge
 from convergence.looks.nudges import nudge_add, nudges_due
 from convergence.looks.reading import pulls_loaded, rows_read
 from convergence.looks.scene import scene_of
-from convergence.looks.writes import gate_counts, review_deadline, step_of
+from convergence.looks.writing.edges import step_of
+from convergence.looks.writing.reviews import gate_noted
 from convergence.models import ConvergenceFlow, RoundTurn
 from convergence.services.move import convergence_move
-from convergence.services.rounds import gate_checked
 from runs.clock import now as clock_now
 from runs.contract.errors import Refused, Transient
 from runs.flows.looks import look_done, looks_each
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from convergence.forge.client import ForgeClient
     from convergence.forge.facts import PullFacts
-    from convergence.looks.facts import Judged
+    from convergence.looks.judging.judged import Judged
     from convergence.looks.scene import Scene
     from convergence.models import PullRequest
     from runs.contract.errors import FactoryError
@@ -84,12 +85,13 @@ def _hold(row: ConvergenceFlow) -> None:
 
 def _take(scene: Scene, judged: Judged, edge: Edge) -> None:
     row = scene.row
-    actor = "timer" if edge.name in TIMER_EDGES else "poller"
+    by_timer = edge.name in TIMER_EDGES or (row.state == S.SCOPE_CHECK and judged.facts.run is None)
+    actor = "timer" if by_timer and judged.facts.timer_passed else "poller"
     _hold(row)
     step = step_of(edge, scene, judged)
     convergence_move(row, edge, pull=scene.pull, actor=actor, now=scene.now, step=step)
     ConvergenceFlow.rows().filter(pk=row.pk).update(last_look_at=scene.now)
-    if step.run is not None:
+    if step.run is not None and row.state == S.REVIEW_ROUND:
         RoundTurn.objects.filter(
             round__pull=scene.pull, round__generation=row.generation, round__number=row.round, turn=row.turn
         ).update(run_id=row.run_id)
@@ -105,8 +107,8 @@ def _stay(scene: Scene, judged: Judged) -> None:
         if scene.facts is None and scene.error is not None:
             text = f"{scene.error.code}: {scene.error.message}"[:500]
             ConvergenceFlow.rows().filter(pk=row.pk, version=row.version).update(last_look_error=text)
-        if row.state == S.CONVERGE_GATE and judged.gate is not None:
-            gate_checked(row, judged.gate, head=scene.head, counts=gate_counts(scene), now=scene.now, edge=False)
+        if row.state == S.CONVERGE_GATE:
+            gate_noted(scene, judged, edge=False)
         for name in names if still else ():
             nudge_add(scene, name)
 
@@ -115,7 +117,7 @@ def _columns(scene: Scene, judged: Judged) -> dict[str, Any]:
     row = scene.row
     if row.state in {S.CAPTURE_HEAD, S.CHECK_PROGRESS} and not judged.facts.settled:
         return {"relooks": row.relooks + 1}
-    if row.state == S.REVIEW_ROUND and judged.timer_at != row.timer_at:
+    if row.state in {S.REVIEW_ROUND, S.SCOPE_CHECK} and judged.timer_at != row.timer_at:
         return {"timer_at": judged.timer_at}
     if row.state == S.AWAIT_REVIEW and scene.head is not None and scene.head != row.waiting_head:
         return {"waiting_since": scene.now, "waiting_head": scene.head, "timer_at": review_deadline(scene.now)}

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from convergence.decisions.reviews import asked_before, head_unreviewed
 from convergence.decisions.schedule import Asked, nudge_due
-from convergence.looks.facts import requestable_reviewers
+from convergence.looks.judging.reviews import requestable_reviewers
 from convergence.models import ReviewRequest
 from convergence.reviewers.contract import Pending
 from runs.flows.move import EFFECT_TOPIC

@@ -28,6 +28,7 @@ PROFILES: Mapping[str, Profile] = {
     S.CHECK_PROGRESS: Profile.ALIVE,
     S.AWAIT_REVIEW: Profile.WATCH,
     S.CONVERGE_GATE: Profile.BACKLOG,
+    S.SCOPE_CHECK: Profile.ALIVE,
     S.AWAIT_ANSWER: Profile.ALIVE,
 }
 # What a request for a row of the state is for; any other state's is a mere poll.

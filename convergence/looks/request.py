@@ -65,6 +65,8 @@ def _variables(scene: Scene, *, turn: int, backlog: Mapping[str, Any], abandon: 
     }
     if row.answer:
         variables |= {"answer": row.answer, "question": row.answer_question}
+    if row.gate_left:
+        variables["gate"] = dict(row.gate_left)
     return variables
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from convergence.decisions.advisories import AdvisoryFacts, advisory_facts
 from convergence.flow import ConvergenceState as S
 from convergence.forge.facts import Profile, PullFacts
 from convergence.forge.reading import read_pull
 from convergence.forge_access import own_login, people_of, pull_ref
 from convergence.guards import PullSeen
 from convergence.looks.reading import may_matter, seen_of
-from convergence.models import RoundTurn
+from convergence.models import Escalation, RoundTurn
 from convergence.services.identity import pull_gone, pull_missing, pull_seen, snapshot_kept
 from convergence.services.reviews import known_reviews, reviews_seen, threads_open
 from convergence.services.teams import teams_of, teams_refreshed
+from convergence.services.waivers import waived_at
 from convergence.texts import Place
 from convergence.trust import People
 from runs.clock import now as clock_now
@@ -25,9 +27,12 @@ from runs.policy import policy
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from convergence.decisions.reviews import KnownReview, OpenThread
+    from convergence.decisions.reviews import KnownReview, OpenThread, Waived
     from convergence.forge.client import ForgeClient
     from convergence.models import ConvergenceFlow, PullRequest
+
+
+READING_REVIEWS = frozenset({S.CAPTURE_HEAD, S.AWAIT_REVIEW, S.CONVERGE_GATE})
 
 
 @dataclass(slots=True)
@@ -51,6 +56,9 @@ class Scene:
     turn: RoundTurn | None = None
     run: Run | None = None
     attempt: Attempt | None = None
+    advisories: AdvisoryFacts = AdvisoryFacts()  # noqa: RUF009  # frozen, and lists nothing
+    waived: Waived = frozenset()  # at the head that was read
+    ruling: Escalation | None = None  # a person's answer about the scope
 
     @property
     def seen(self) -> PullSeen:
@@ -110,11 +118,14 @@ def scene_of(
         scene.facts = outcome
         pull_seen(pull, outcome, now)
         snapshot_kept(pull, outcome)
-    if row.state in {S.CAPTURE_HEAD, S.AWAIT_REVIEW, S.CONVERGE_GATE}:
+    if row.state in READING_REVIEWS:
         _reviews(scene)
+        scene.waived = waived_at(row, scene.head)
     if row.state in {S.REVIEW_ROUND, S.CHECK_PROGRESS, S.CONVERGE_GATE}:
         scene.turn = turn_of(row)
-    if row.state in {S.REVIEW_ROUND, S.CHECK_PROGRESS} and row.run_id:
+    if row.state in {S.CONVERGE_GATE, S.SCOPE_CHECK}:
+        scene.ruling = ruling_of(row)
+    if row.state in {S.REVIEW_ROUND, S.CHECK_PROGRESS, S.SCOPE_CHECK} and row.run_id:
         scene.run = Run.objects.filter(run_id=row.run_id).first()
         scene.attempt = Attempt.objects.filter(run=scene.run).order_by("-id").first() if scene.run else None
     return scene
@@ -137,6 +148,12 @@ def _teams_known(scene: Scene) -> bool:
         scene.facts, scene.error = None, error
         return False
     return True
+
+
+def ruling_of(row: ConvergenceFlow) -> Escalation | None:
+    """The answer about the scope that holds for the row, None where it was taken back."""
+    rulings = Escalation.objects.select_related("task").filter(pk=row.scope_ruling_id, reverted_at__isnull=True)
+    return rulings.first() if row.scope_ruling_id else None
 
 
 def _reviews(scene: Scene) -> None:
@@ -168,4 +185,11 @@ def _reviews(scene: Scene) -> None:
         snapshot_kept(scene.pull, facts)
     reviews_seen(scene.pull, facts, scene.people, scene.now)
     scene.reviews = known_reviews(scene.pull, generation)
-    scene.threads = threads_open(scene.pull, facts, generation)
+    scene.threads = threads_open(scene.pull, facts, generation, scene.people)
+    scene.advisories = advisory_facts(
+        facts,
+        scene.people,
+        {review.forge_id: review for review in scene.reviews},
+        head=facts.head_sha,
+        policy=policy().convergence.advisories,
+    )

@@ -1,6 +1,8 @@
 """The tables of convergence, one subject a file."""
 
+from convergence.models.decided import Adjudication, Waiver, WaiverKind
 from convergence.models.escalation import Escalation, EscalationState
+from convergence.models.findings import Finding, FindingKind, FindingStatus, FindingTrend
 from convergence.models.flow import ConvergenceFlow
 from convergence.models.forge import ForgeBudget, ForgeCache, ForgeCredential, ForgeTeam
 from convergence.models.pull_request import PullRequest, PullRequestGeneration
@@ -10,9 +12,14 @@ from convergence.models.rounds import GateCheck, Round, RoundStatus, RoundTurn
 from convergence.models.snapshot import ForgeSnapshot
 
 __all__ = [
+    "Adjudication",
     "ConvergenceFlow",
     "Escalation",
     "EscalationState",
+    "Finding",
+    "FindingKind",
+    "FindingStatus",
+    "FindingTrend",
     "ForgeBudget",
     "ForgeCache",
     "ForgeCredential",
@@ -30,4 +37,6 @@ __all__ = [
     "Round",
     "RoundStatus",
     "RoundTurn",
+    "Waiver",
+    "WaiverKind",
 ]

@@ -29,13 +29,20 @@ class Escalation(models.Model):
     fingerprint = models.CharField(max_length=16)
     task = models.OneToOneField(HumanTask, on_delete=models.PROTECT, related_name="escalation")
     state = models.CharField(max_length=16, choices=EscalationState, default=EscalationState.OPEN)
+    auto_applied = models.BooleanField(default=False)  # answered from memory; the task names whose answer it is
+    waivable = models.JSONField(default=dict)  # {"head", "targets": [[kind, id]]}: what an answer may let pass
     asked_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
+    reverted_at = models.DateTimeField(null=True)
+    reverted_by = models.CharField(max_length=200, default="", blank=True)
 
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["pull"], condition=models.Q(state="open"), name="escalation_one_open"),
             models.CheckConstraint(condition=~models.Q(text=""), name="escalation_text_not_blank"),
+            models.CheckConstraint(
+                condition=models.Q(auto_applied=False) | ~models.Q(state="open"), name="escalation_auto_is_answered"
+            ),
         ]
         indexes: ClassVar = [models.Index(fields=["state", "-asked_at"], name="escalation_state")]
 

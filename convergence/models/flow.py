@@ -5,6 +5,7 @@ from typing import ClassVar, cast
 from django.db import models
 
 from convergence.flow import CONVERGENCE_MACHINE
+from convergence.models.escalation import Escalation
 from convergence.models.pull_request import PullRequest
 from runs.machine import Machine
 from runs.models.flow_row import FlowRow, flow_constraints, flow_indexes
@@ -30,6 +31,10 @@ class ConvergenceFlow(FlowRow):
     run_id = models.CharField(max_length=32, default="", blank=True)  # run of the present step
     answer = models.TextField(default="", blank=True)  # for the next turn only
     answer_question = models.TextField(default="", blank=True)
+    answer_from = models.ForeignKey(Escalation, null=True, on_delete=models.SET_NULL, related_name="+")
+    scope_ruling = models.ForeignKey(Escalation, null=True, on_delete=models.SET_NULL, related_name="+")
+    gate_left = models.JSONField(default=dict, blank=True)  # what the gate left to acknowledge, for the next turn only
+    churn_round = models.PositiveSmallIntegerField(default=0)  # round in which a person was last asked about it
 
     class Meta:
         constraints: ClassVar = [

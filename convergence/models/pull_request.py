@@ -72,6 +72,8 @@ class PullRequestGeneration(models.Model):
     correlation_id = models.CharField(max_length=250)
     returns = models.PositiveSmallIntegerField(default=0)  # automatic returns in a row that led here
     outcome = models.CharField(max_length=200, default="", blank=True)
+    scope_result = models.CharField(max_length=16, default="", blank=True)  # passed, blocked, unchecked
+    scope_detail = models.CharField(max_length=300, default="", blank=True)
     warnings = models.JSONField(default=list)
 
     class Meta:

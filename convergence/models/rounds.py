@@ -26,6 +26,7 @@ class Round(models.Model):
     status = models.CharField(max_length=16, choices=RoundStatus, default=RoundStatus.RUNNING)
     raw_status = models.CharField(max_length=200, default="", blank=True)
     summary = models.TextField(default="", blank=True)
+    entry_read = models.BooleanField(default=False)  # its findings were recorded
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
 
@@ -56,6 +57,7 @@ class RoundTurn(models.Model):
     backlog = models.JSONField(default=dict)
     backlog_hash = models.CharField(max_length=71, default="", blank=True)
     replies = models.JSONField(default=list)  # what the agent returned to be posted
+    acks = models.JSONField(default=list)
     answer = models.TextField(default="", blank=True)
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
@@ -78,6 +80,8 @@ class GateCheck(models.Model):
     reason = models.CharField(max_length=300, default="", blank=True)
     head = models.CharField(max_length=40, default="", blank=True)
     counts = models.JSONField(default=dict)
+    left = models.JSONField(default=dict)  # ids of what kept it from passing, by kind
+    waived = models.PositiveSmallIntegerField(default=0)
     at = models.DateTimeField()
 
     class Meta:

@@ -32,8 +32,8 @@ def suppressed_advisories(body: str) -> Advisories:
     end = _end(visible, start.end(), depth=1 if kind is SUMMARY else 0)
     announced = int(start["first"] or start["second"])
     places = list(PLACE.finditer(visible, start.end(), end))
-    ends = [place.start() for place in places[1:]] + [end]
-    parsed = tuple(_advisory(place, body[place.end() : stop]) for place, stop in zip(places, ends, strict=True))
+    stops = [*(place.start() for place in places[1:]), end]  # without a place there is only the end
+    parsed = tuple(_advisory(place, body[place.end() : stop]) for place, stop in zip(places, stops, strict=False))
     return Advisories(announced=announced, parsed=parsed)
 
 

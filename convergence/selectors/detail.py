@@ -17,6 +17,7 @@ from convergence.models import (
     ReviewSeen,
     Round,
 )
+from convergence.selectors.findings import findings_counted, findings_shown, waivers_shown
 from convergence.selectors.shapes import (
     Counter,
     Counters,
@@ -28,6 +29,7 @@ from convergence.selectors.shapes import (
     ReviewShown,
     RoundShown,
     RunShown,
+    ScopeShown,
     TransitionShown,
     TurnShown,
 )
@@ -78,7 +80,10 @@ def pull_detail(pull: PullRequest) -> PullDetail:
         transitions=_transitions(pull),
         runs=_runs(pull),
         gate=GateShown(gate.result, gate.reason, gate.head, gate.at) if gate else None,
+        scope=ScopeShown(generation.scope_result, generation.scope_detail),
         reviewers=_reviewers(pull),
+        findings=findings_shown(pull, pull.generation),
+        waivers=waivers_shown(pull, pull.generation),
     )
 
 
@@ -92,6 +97,7 @@ def _counters(pull: PullRequest, flow: ConvergenceFlow | None, generation: PullR
     return Counters(
         round=Counter(flow.round if flow else 1, flow.max_rounds if flow else generation.max_rounds),
         husk_retries=Counter(flow.husk_retries if flow else 0, MOST_HUSKS),
+        ack_retries=Counter(flow.ack_retries if flow else 0, flow.ack_retry_max if flow else 0),
         nudges=Nudges(len(requests), requests[-1] if requests else None),
     )
 
@@ -113,6 +119,7 @@ def _rounds(pull: PullRequest) -> list[RoundShown]:
         )
     run_ids = [turn.run_id for each in rounds for turn in each.turns.all() if turn.run_id]
     told = _told_by_attempts(run_ids)
+    counted = findings_counted(rounds)
     shown = []
     for each in rounds:
         turns = sorted(each.turns.all(), key=lambda turn: turn.turn)
@@ -127,11 +134,19 @@ def _rounds(pull: PullRequest) -> list[RoundShown]:
                 exit_head=turns[-1].exit_head if turns else "",
                 started_at=each.started_at,
                 ended_at=each.ended_at,
+                findings=counted.get(each.pk),
+                cost=_cost(turns, told),
                 turns=[_turn(turn, told) for turn in turns],
                 reviews=reviews[each.generation, each.number],
             )
         )
     return shown
+
+
+def _cost(turns: Sequence[RoundTurn], told: Mapping[str, tuple[str, float | None]]) -> float | None:
+    """What the turns cost together, None when nobody knows of any."""
+    known = [cost for turn in turns if (cost := told.get(turn.run_id, ("", None))[1]) is not None]
+    return sum(known) if known else None
 
 
 def _told_by_attempts(run_ids: Sequence[str]) -> Mapping[str, tuple[str, float | None]]:
@@ -187,6 +202,9 @@ def _escalations(pull: PullRequest) -> list[EscalationShown]:
             answered_by=row.task.answered_by,
             answer=str(row.task.variables.get("answer", "")),
             resolution=str(row.task.variables.get("resolution", "")),
+            auto_applied=row.auto_applied,
+            reverted_at=row.reverted_at,
+            reverted_by=row.reverted_by,
         )
         for row in rows
     ]

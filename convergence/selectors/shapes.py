@@ -59,6 +59,7 @@ class Counters:
 
     round: Counter
     husk_retries: Counter
+    ack_retries: Counter
     nudges: Nudges
 
 
@@ -97,6 +98,79 @@ class ReviewShown:
 
 
 @dataclass(frozen=True, slots=True)
+class FindingCounts:
+    """How the findings stood at the entry of a round, against the entry before."""
+
+    open: int
+    new: int
+    repeat: int
+    reopened: int
+    gone: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatusShown:
+    """How one finding stood at the entry of a round; ``how`` of one that is gone: fixed, declined, vanished."""
+
+    round: int
+    trend: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingShown:
+    """One finding with its history; ``text`` holds its first words, from outside."""
+
+    kind: str
+    id: str
+    fingerprint: str
+    author: str
+    path: str
+    text: str
+    url: str
+    is_open: bool
+    closed_as: str
+    reopened: int
+    history: Sequence[StatusShown]
+
+
+@dataclass(frozen=True, slots=True)
+class WaiverShown:
+    """What a person let pass at one head; ``target`` is blank where that is the missing review."""
+
+    head: str
+    kind: str
+    target: str
+    escalation_id: int
+    given_by: str
+    given_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class GateCheckShown:
+    """One answer of the gate: what it counted, and ids of what kept it from passing."""
+
+    generation: int
+    round: int
+    result: str
+    reason: str
+    head: str
+    counts: Mapping[str, int]
+    left: Mapping[str, Sequence[str]]
+    waived: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeShown:
+    """What became of the newest scope check: passed, blocked or unchecked with the cause; blank before the first."""
+
+    result: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class RoundShown:
     """One round with its turns and the reviews that it was given."""
 
@@ -109,6 +183,8 @@ class RoundShown:
     exit_head: str
     started_at: datetime
     ended_at: datetime | None
+    findings: FindingCounts | None  # None: not read at its entry
+    cost: float | None
     turns: Sequence[TurnShown]
     reviews: Sequence[ReviewShown]
 
@@ -132,6 +208,9 @@ class EscalationShown:
     answered_by: str
     answer: str
     resolution: str
+    auto_applied: bool
+    reverted_at: datetime | None
+    reverted_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +294,10 @@ class PullDetail:
     transitions: Sequence[TransitionShown]
     runs: Sequence[RunShown]
     gate: GateShown | None
+    scope: ScopeShown
     reviewers: Sequence[ReviewerShown]
+    findings: Sequence[FindingShown]
+    waivers: Sequence[WaiverShown]
 
 
 def wire(value: Any) -> Any:

@@ -76,7 +76,7 @@ def _reading(flow: ConvergenceFlow, now: datetime) -> tuple[str, str, dict[str, 
 
 def _agent(flow: ConvergenceFlow, now: datetime) -> tuple[str, str, dict[str, Wake]]:
     run = Run.objects.filter(run_id=flow.run_id).first()
-    timer = Wake("timer", _left(flow.timer_at, now), "the agent's time over, then a person is asked")
+    timer = Wake("timer", _left(flow.timer_at, now), f"the agent's time over, then {_then(flow)}")
     if run is None:
         lost = Wake("run_ended", "no run", "a run")
         return "agent_queued", "The agent's run is about to be queued.", {"run_ended": lost, "timer": timer}
@@ -94,6 +94,11 @@ def _agent(flow: ConvergenceFlow, now: datetime) -> tuple[str, str, dict[str, Wa
     ends = run.first_claimed_at + agent_time(settings.FACTORY.agent_sla_timeout, run.extended_seconds)
     timer = Wake("timer", _left(ends, now), timer.need)
     return "agent_running", f"The agent works on {worker}, {until}.", {"run_ended": ended, "timer": timer}
+
+
+def _then(flow: ConvergenceFlow) -> str:
+    """What follows when the agent of the step does not end in time."""
+    return "it goes on without the check" if flow.state == S.SCOPE_CHECK else "a person is asked"
 
 
 def _review(flow: ConvergenceFlow, now: datetime) -> tuple[str, str, dict[str, Wake]]:
@@ -139,6 +144,7 @@ _STATES: dict[str, Callable[[ConvergenceFlow, datetime], tuple[str, str, dict[st
     S.CAPTURE_HEAD: _reading,
     S.REVIEW_ROUND: _agent,
     S.CHECK_PROGRESS: _reading,
+    S.SCOPE_CHECK: _agent,
     S.AWAIT_REVIEW: _review,
     S.CONVERGE_GATE: _gate,
     S.AWAIT_ANSWER: _human,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from convergence.fingerprint import fingerprint
 from convergence.models import Escalation, EscalationState
-from runs.humans.tasks import task_ask, task_withdraw
+from runs.humans.tasks import task_ask, task_recall, task_withdraw
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,31 +30,63 @@ def escalation_open(
     now: datetime,
 ) -> Escalation:
     """Ask in the caller's transaction; a blank question raises ``Invalid`` and a second open one ``IntegrityError``."""
-    mark = fingerprint(question.text)
-    flow = row.machine.name
-    task = task_ask(
-        kind=task_kind,
-        subject=pull.subject,
-        subject_label=pull.key,
-        question=question.text,
-        context=_context(question),
-        form=form,
-        refs={"flow": flow, "row": row.pk, "generation": row.generation, "reason": question.reason},
-        fingerprint=f"{flow}:{row.generation}:{mark}",
-        now=now,
-    )
+    task = task_ask(now=now, **_asked(pull, row, question, form, task_kind))
+    return Escalation.objects.create(task=task, asked_at=now, **_columns(pull, row, round_number, question))
+
+
+def escalation_recall(
+    *,
+    pull: PullRequest,
+    row: FlowRow,
+    round_number: int,
+    question: Question,
+    form: Mapping[str, Any],
+    earlier: Escalation,
+    now: datetime,
+) -> Escalation:
+    """Record a question that an earlier answer settles, in the caller's transaction: answered in that person's name."""
+    asked = _asked(pull, row, question, form, REVIEW_ANSWER)
+    task = task_recall(now=now, answer_of=earlier.task, **asked)
     return Escalation.objects.create(
-        pull=pull,
-        flow=flow,
-        generation=row.generation,
-        round=round_number,
-        reason=question.reason,
-        kind=question.kind,
-        text=question.text,
-        fingerprint=mark,
         task=task,
         asked_at=now,
+        ended_at=now,
+        state=EscalationState.ANSWERED,
+        auto_applied=True,
+        **_columns(pull, row, round_number, question),
     )
+
+
+def _asked(
+    pull: PullRequest, row: FlowRow, question: Question, form: Mapping[str, Any], task_kind: str
+) -> dict[str, Any]:
+    """What the task asks."""
+    flow = row.machine.name
+    return {
+        "kind": task_kind,
+        "subject": pull.subject,
+        "subject_label": pull.key,
+        "question": question.text,
+        "context": _context(question),
+        "form": form,
+        "refs": {"flow": flow, "row": row.pk, "generation": row.generation, "reason": question.reason},
+        "fingerprint": f"{flow}:{row.generation}:{fingerprint(question.text)}",
+    }
+
+
+def _columns(pull: PullRequest, row: FlowRow, round_number: int, question: Question) -> dict[str, Any]:
+    waivable = {"head": question.waive_head, "targets": [list(each) for each in question.waives]}
+    return {
+        "pull": pull,
+        "flow": row.machine.name,
+        "generation": row.generation,
+        "round": round_number,
+        "reason": question.reason,
+        "kind": question.kind,
+        "text": question.text,
+        "fingerprint": fingerprint(question.text),
+        "waivable": waivable if question.waives and question.waive_head else {},
+    }
 
 
 def escalation_current(pull: PullRequest) -> Escalation | None:

@@ -78,6 +78,7 @@ def generation_start(pull: PullRequest, wanted: Wanted, now: datetime) -> Conver
         now=now,
         pull=pull,
         max_rounds=wanted.max_rounds,
+        ack_retry_max=settings.FACTORY.max_ack_retries,
     )
     pull_show(pull, CONVERGENCE_MACHINE.states[edge.target].shows, now)
     return row

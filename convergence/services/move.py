@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from convergence.flow import CONVERGENCE_MACHINE, ConvergenceState
+from convergence.forms import answer_form
 from convergence.models import ConvergenceFlow, PullRequest, PullRequestGeneration
 from convergence.services.escalations import REVIEW_ANSWER, escalation_end, escalation_open
-from convergence.texts import answer_form
 from runs.flows.move import Effect, Move, flow_actor, flow_move
 from runs.flows.registry import successor
 from runs.models import Run
@@ -27,15 +27,23 @@ if TYPE_CHECKING:
     from runs.models.transition import TransitionLog
 
 S = ConvergenceState
-ANSWERED_EDGES = frozenset({"answered", "answered_abandon"})
+ANSWERED_EDGES = frozenset({"answered", "answered_abandon", "answered_waive"})
+AGENT_STEPS = frozenset({S.REVIEW_ROUND, S.SCOPE_CHECK})
 CANCEL_CODES = {  # why the run of a step that is left is cancelled, by edge
     "merged_elsewhere": "subject_ended",
     "closed_elsewhere": "subject_ended",
     "cancelled": "flow_cancelled",
     "agent_sla_passed": "agent_sla",
+    "answer_reverted": "answer_reverted",
+    "scope_passed": "agent_sla",  # only an unfinished check is cancelled, and it is left unfinished only then
 }
 REVIEW_ONLY = "converged, review only"  # judged once: a later change of the setting starts no merge
-OUTCOMES = {"merged_elsewhere": "merged", "closed_elsewhere": "closed", "gate_passed": "converged"}
+OUTCOMES = {
+    "merged_elsewhere": "merged",
+    "closed_elsewhere": "closed",
+    "gate_passed": "converged",
+    "scope_passed": "converged",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,7 @@ def convergence_move(
         note=step.note,
     )
     log = flow_move(row, move, actor=actor, now=now)
-    if left == S.REVIEW_ROUND:
+    if left in AGENT_STEPS:
         step_run_cancel(row, code=CANCEL_CODES.get(edge.name, "flow_moved_on"), actor=actor)
     if left == S.AWAIT_ANSWER:
         escalation_end(pull, answered=edge.name in ANSWERED_EDGES, reason=edge.name.replace("_", " "), now=now)
@@ -91,7 +99,7 @@ def convergence_move(
             row=row,
             round_number=row.round,
             question=step.question,
-            form=answer_form(step.question.reason),
+            form=answer_form(step.question),
             task_kind=REVIEW_ANSWER,
             now=now,
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 
 from convergence.backlog import open_threads, thread_ids
+from convergence.decisions.acks import is_ack_thread
 from convergence.decisions.reviews import KnownReview, OpenThread, review_assignment
 from convergence.models import HeadSeen, ReviewSeen, RoundTurn
 from convergence.reviewers.contract import COUNTING_STATES
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from convergence.forge.facts import PullFacts, Review
     from convergence.models import PullRequest
     from convergence.trust import People
+
+_log = logging.getLogger(__name__)
 
 FORCE_PUSHED = "HeadRefForcePushedEvent"
 HEEDED = frozenset({Standing.REVIEWER, Standing.TRUSTED})
@@ -48,7 +52,10 @@ def reviews_seen(pull: PullRequest, facts: PullFacts, people: People, now: datet
                 ReviewSeen.objects.get_or_create(pull=pull, forge_id=str(review.id), defaults=told)
             else:
                 ReviewSeen.objects.filter(pk=row.pk, void_reason=NOT_A_REVIEWER).update(**told)
-        elif row.state != review.state:
+            continue
+        if (review.commit_sha or "") not in {"", row.reported_sha}:
+            _log.info("review_repointed: %s of %s: from %s", row.forge_id, pull.key, row.reported_sha or "none")
+        if row.state != review.state:
             void: dict[str, str] = {}
             if review.state not in COUNTING_STATES:
                 void = {"counts_for": "", "void_reason": review.state.lower()}
@@ -111,7 +118,7 @@ def reviews_consumed(pull: PullRequest, forge_ids: Iterable[str], *, generation:
     )
 
 
-def threads_open(pull: PullRequest, facts: PullFacts, generation: int) -> tuple[OpenThread, ...]:
+def threads_open(pull: PullRequest, facts: PullFacts, generation: int, people: People) -> tuple[OpenThread, ...]:
     """The unresolved threads of a reading, each with whether a turn of this generation had it already."""
     backlogs = RoundTurn.objects.filter(round__pull=pull, round__generation=generation).values_list(
         "backlog", flat=True
@@ -128,6 +135,7 @@ def threads_open(pull: PullRequest, facts: PullFacts, generation: int) -> tuple[
                 url=first.url if first else facts.url,
                 given=thread.id in given,
                 where=place,
+                is_ack=is_ack_thread(thread, people),
             )
         )
     return tuple(found)

@@ -44,6 +44,7 @@ def turn_end(turn: RoundTurn, verdict: AgentVerdict, *, status: str, outcome: st
         question=verdict.question,
         outcome=outcome[:32],
         replies=[thread.as_json() for thread in verdict.threads],
+        acks=[ack.as_json() for ack in verdict.acks],
         ended_at=now,
     )
     Round.objects.filter(pk=turn.round_id).update(
@@ -73,6 +74,7 @@ def gate_checked(
     *,
     head: str | None,
     counts: Mapping[str, int],
+    waived: int,
     now: datetime,
     edge: bool,
 ) -> None:
@@ -82,5 +84,12 @@ def gate_checked(
     if not edge and last is not None and all(getattr(last, name) == value for name, value in said.items()):
         return
     GateCheck.objects.create(
-        pull_id=row.pull_id, generation=row.generation, round=row.round, counts=dict(counts), at=now, **said
+        pull_id=row.pull_id,
+        generation=row.generation,
+        round=row.round,
+        counts=dict(counts),
+        left={name: list(ids) for name, ids in verdict.left.items()},
+        waived=waived,
+        at=now,
+        **said,
     )

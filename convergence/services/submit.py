@@ -14,6 +14,7 @@ from convergence.forge_access import forge_client
 from convergence.models import ConvergenceFlow, PullRequest, PullRequestGeneration
 from convergence.services.generations import Wanted, generation_start, rounds_clamped
 from convergence.services.identity import head_seen, pull_columns, repository_seen
+from convergence.services.memory import answers_carried
 from convergence.submissions import dependency_part
 from runs.clock import now as clock_now
 from runs.contract.errors import FactoryError, Invalid, NotFound, Refused, Transient
@@ -118,6 +119,7 @@ def pull_resubmit(*, pull: PullRequest, actor: str, now: datetime) -> Convergenc
         Wanted(max_rounds=before.max_rounds, auto_merge=before.auto_merge, actor=actor, returns=before.returns + 1),
         now,
     )
+    answers_carried(locked, generation=before.number, to=row.generation)
     pull.generation, pull.state, pull.updated_at = locked.generation, locked.state, locked.updated_at
     return row
 

@@ -193,6 +193,14 @@ class Task(Wire):
     variables: dict[str, Any] | None
     closed_at: datetime | None
     closed_reason: str | None
+    reminded_at: datetime | None
+    reminder_count: int
+    taken_by: str | None
+    taken_until: datetime | None
+    snoozed_until: datetime | None
+    reverted_at: datetime | None
+    reverted_by: str | None
+    history: list[dict[str, Any]]
 
 
 class TaskList(Wire):

@@ -25,6 +25,13 @@ SENTENCES: Mapping[str, tuple[str, str] | None] = {
     "empty_review_arrived": ("the review has no complaints", ""),
     "review_arrived": ("the review has remarks", ""),
     "stale_no_more": None,
+    "scope_asked": ("an agent asks whether it delivers what it closes", ""),
+    "scope_passed": ("converged: reviewed, and nothing open", "good"),
+    "scope_outdated": ("the head changed; the gate looks again", ""),
+    "ack_repeated": ("comments that the reviewer suppressed are left to acknowledge", ""),
+    "answer_recalled": ("asked again what a person has answered; the answer is used", ""),
+    "scope_answer_recalled": ("asked again what a person has answered; the answer is used", ""),
+    "answered_waive": ("a person lets it pass", ""),
     "gate_passed": ("converged: reviewed, and nothing open", "good"),
     "gate_stale": ("the head changed; it needs a new review", ""),
     "answered": None,  # the answer itself is told

@@ -37,4 +37,12 @@ def task_json(task: HumanTask) -> dict[str, Any]:
         "variables": task.variables or None,
         "closedAt": task.closed_at,
         "closedReason": task.closed_reason or None,
+        "remindedAt": task.reminded_at,
+        "reminderCount": task.reminder_count,
+        "takenBy": task.taken_by or None,
+        "takenUntil": task.taken_until,
+        "snoozedUntil": task.snoozed_until,
+        "revertedAt": task.reverted_at,
+        "revertedBy": task.reverted_by or None,
+        "history": task.history,
     }

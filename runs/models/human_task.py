@@ -4,11 +4,16 @@ from typing import ClassVar
 
 from django.db import models
 
-from runs.humans.flow import TASK_MACHINE, TaskState
+from runs.humans.flow import ENDED_WITH_ANSWER, TASK_MACHINE, TaskState
+
+ANSWERED_ONCE = [*ENDED_WITH_ANSWER, TaskState.REVERTED]
 
 
 class HumanTask(models.Model):
-    """One question that one person answers once. `refs` says which row asked; `seen_hash` is what it looks like."""
+    """One question that one person answers once. `refs` says which row asked; `seen_hash` is what it looks like.
+
+    `history` holds what people did beside answering it, oldest first: what, by whom, when, with which note.
+    """
 
     kind = models.CharField(max_length=40)
     subject = models.CharField(max_length=200)
@@ -38,16 +43,25 @@ class HumanTask(models.Model):
     closed_at = models.DateTimeField(null=True)
     closed_reason = models.CharField(max_length=200, default="", blank=True)
     taken_by = models.CharField(max_length=200, default="", blank=True)
+    taken_until = models.DateTimeField(null=True)  # a take is a word to others and fades by itself
     snoozed_until = models.DateTimeField(null=True)
+    reverted_at = models.DateTimeField(null=True)
+    reverted_by = models.CharField(max_length=200, default="", blank=True)
+    revert_note = models.CharField(max_length=500, default="", blank=True)
 
     class Meta:
         constraints: ClassVar = [
             models.CheckConstraint(condition=models.Q(state__in=TASK_MACHINE.values), name="task_state_known"),
             models.CheckConstraint(condition=~models.Q(question=""), name="task_question_not_blank"),
             models.CheckConstraint(
-                condition=models.Q(state=TaskState.ANSWERED, answered_at__isnull=False)
-                | (~models.Q(state=TaskState.ANSWERED) & models.Q(answered_at__isnull=True)),
+                condition=models.Q(state__in=ANSWERED_ONCE, answered_at__isnull=False)
+                | (~models.Q(state__in=ANSWERED_ONCE) & models.Q(answered_at__isnull=True)),
                 name="task_answer_has_instant",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state=TaskState.REVERTED, reverted_at__isnull=False)
+                | (~models.Q(state=TaskState.REVERTED) & models.Q(reverted_at__isnull=True)),
+                name="task_revert_has_instant",
             ),
             models.UniqueConstraint(
                 fields=["dedupe_key"], condition=models.Q(state=TaskState.OPEN), name="task_asked_once"

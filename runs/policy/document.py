@@ -10,6 +10,7 @@ from runs.policy.forms import Block, OrNothing
 from runs.policy.limits import Budgets, Limits, WeightClass
 from runs.policy.machines import Price, Web
 from runs.policy.merging import Merging
+from runs.policy.people import Tasks
 from runs.policy.pools import NamedBounds, Pools, Workers
 from runs.policy.retention import Retention
 from runs.policy.reviewers import ReviewerEntry, ReviewerList  # noqa: TC001 -- pydantic reads the annotations
@@ -36,6 +37,7 @@ class Policy(Block):
     forge: Forge = Forge()
     merging: Merging = Merging()
     retention: Retention = Retention()
+    tasks: Tasks = Tasks()
     models: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
     prices: dict[str, Price] = Field(default_factory=dict)
     weight_classes: dict[str, Annotated[WeightClass, OrNothing]] = Field(default_factory=dict)

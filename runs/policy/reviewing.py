@@ -18,12 +18,12 @@ class Trust(Block):
 
 
 class Convergence(Block):
-    """How a pull request is driven; the values that need a later version are refused."""
+    """How a pull request is driven."""
 
-    advisories: Literal["off"] = "off"
-    scope_check: Literal["never"] = "never"
+    advisories: Literal["newest", "all"] = "newest"
+    scope_check: Literal["always", "closing", "never"] = "always"
     skip_empty_review: bool = True
-    churn_rounds: Annotated[int, Field(ge=0, le=0)] = 0
+    churn_rounds: Annotated[int, Field(ge=0, le=100)] = 4
     on_reviewer_unavailable: Literal["proceed", "escalate"] = "proceed"
 
 

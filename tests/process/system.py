@@ -127,11 +127,17 @@ class Process:
         psutil.wait_procs(family, timeout=10)
 
 
+NO_SCOPE_CHECK = "convergence: {scopeCheck: never}\n"  # one run less for each pull request
+
+
 class System:
     """A simulated GitHub, a control plane and workers on folders of their own; ended in order on exit."""
 
-    def __init__(self, folder: Path, scenario: Path | None = None, **settings: str) -> None:
+    def __init__(
+        self, folder: Path, scenario: Path | None = None, *, policy: str = NO_SCOPE_CHECK, **settings: str
+    ) -> None:
         self.folder = folder
+        self.policy = policy
         self.home = folder / "home"
         self.scenario = scenario
         self.port = free_port()
@@ -142,6 +148,9 @@ class System:
         self.secret = secrets.token_hex(16)
 
     def __enter__(self) -> Self:
+        if not self.home.exists():
+            self.home.mkdir(mode=0o700)
+            (self.home / "policy.yaml").write_text(self.policy)
         (self.folder / "hook-secret").write_text(self.secret)
         argv = [sys.executable, "-u", "-m", "fixtures.simulator", "--dir", str(self.folder / "forge")]
         argv += ["--hooks-url", f"{self.url}/hooks/github", "--hooks-secret-file", str(self.folder / "hook-secret")]

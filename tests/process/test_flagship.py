@@ -29,8 +29,8 @@ def verify_run(system: System, run_id: str) -> None:
 
 
 def test_a_pull_request_is_reviewed_fixed_reviewed_again_and_merged(tmp_path: Path) -> None:
-    """CV-S1, MG-S1, RU-H8: from submit to a landed commit, each step once."""
-    with System(tmp_path, DEMO) as system:
+    """CV-S1, MG-S1, RU-H8: from submit to a landed commit, each step once, under the shipped policy."""
+    with System(tmp_path, DEMO, policy="") as system:
         system.serve()
         system.work()
         submitted = system.manage("submit", "acme/shop#1")
@@ -43,7 +43,9 @@ def test_a_pull_request_is_reviewed_fixed_reviewed_again_and_merged(tmp_path: Pa
         assert statuses == [(1, "addressed"), (2, "addressed")]
         for run in pull["runs"]:
             verify_run(system, run["runId"])
-        assert len(pull["runs"]) == 2, "one run for each turn"
+        agents = sorted(run["agent"].partition("@")[0] for run in pull["runs"])
+        assert agents == ["pr-review", "pr-review", "scope-classify"], "one run for each turn, one for the scope"
+        assert pull["scope"] == {"result": "passed", "detail": ""}
         log = system.simulator("log")
         merges = [entry for entry in log["requests"] if entry["operation"] == "merge"]
         assert len(merges) == 1, "one merge call for the head"

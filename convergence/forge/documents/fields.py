@@ -7,7 +7,8 @@ REPOSITORY = "databaseId nameWithOwner"
 BASE = (
     "id fullDatabaseId number url title state isDraft mergedAt closedAt updatedAt headRefName headRefOid "
     f"headRef{{target{{oid}}}} headRepository{{{REPOSITORY} url}} isCrossRepository maintainerCanModify "
-    f"baseRefName baseRef{{target{{oid}}}} repository{{{REPOSITORY}}} mergeCommit{{oid}} author{{__typename login}}"
+    f"baseRefName baseRef{{target{{oid}}}} repository{{{REPOSITORY}}} mergeCommit{{oid}} author{{__typename login}} "
+    "authorAssociation"
 )
 HELD = "body reviewDecision"
 MERGE = f"{HELD} mergeable mergeStateStatus"
@@ -19,7 +20,7 @@ REVIEW_WITHOUT_BODY = (
 REVIEW = f"{REVIEW_WITHOUT_BODY} body"
 COMMENT = "id fullDatabaseId url body createdAt authorAssociation author{__typename login}"
 THREAD = f"id isResolved isOutdated path line originalLine comments(first: 50){{{PAGE} nodes{{{COMMENT}}}}}"
-CLOSING_ISSUE = f"id number title body repository{{{REPOSITORY}}}"
+CLOSING_ISSUE = f"id number title body repository{{{REPOSITORY}}} authorAssociation author{{__typename login}}"
 COMMIT = "id commit{oid message committedDate}"
 
 

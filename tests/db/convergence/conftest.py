@@ -8,9 +8,14 @@ from runs.policy import policy_forget
 from tests import queue_driver
 from tests.db.convergence.stage import Stage
 
+NO_SCOPE_CHECK = "convergence: {scopeCheck: never}\n"  # what passes the gate has converged
 
-def stage_on(settings, folder):
-    """The stage in a world of its own below the folder."""
+
+def stage_on(settings, folder, policy=NO_SCOPE_CHECK):
+    """The stage in a world of its own below the folder, under this policy of the site."""
+    (folder / "policy.yaml").write_text(policy)
+    settings.FACTORY = settings.FACTORY.model_copy(update={"home": folder})
+    policy_forget()
     with Simulator(folder, clock=ManualClock()) as sim:
         settings.FACTORY = settings.FACTORY.model_copy(
             update={
@@ -22,6 +27,7 @@ def stage_on(settings, folder):
         )
         queue_driver.load_definitions()
         yield Stage(sim)
+    policy_forget()
 
 
 @pytest.fixture

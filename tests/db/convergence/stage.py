@@ -148,6 +148,14 @@ class Stage:
         return task_answer(task_id=self.task.pk, variables=variables, actor=PERSON)
 
 
+def advised(stage, pull, *advisories, announced=None, **fields):
+    """A review of the head that hides these (path, text) in its body."""
+    told = "".join(f"**{path}:1**: {text}\n\n" for path, text in advisories)
+    count = len(advisories) if announced is None else announced
+    body = f"Copilot reviewed 1 file and generated no comments.\n\n### Suppressed comments ({count})\n\n{told}"
+    return stage.sim.verbs.review(pull, COPILOT, body=body, **fields)
+
+
 def waiting(stage, **fields):
     """A pull request whose first turn pushed and whose review is awaited."""
     pull = stage.begun(**fields)

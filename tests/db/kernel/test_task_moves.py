@@ -7,20 +7,28 @@ import pytest
 from runs.clock import now
 from runs.contract.errors import Refused
 from runs.humans.flow import TASK_MACHINE, TaskState
-from runs.humans.tasks import task_answer, task_withdraw
+from runs.humans.tasks import TaskKind, register_kind, task_answer, task_revert, task_withdraw
 from runs.models import HumanTask
 
 pytestmark = pytest.mark.django_db
 ENDS = {
     TaskState.OPEN: {},
     TaskState.ANSWERED: {"answered_at": now, "answered_by": lambda: "operator:ben"},
+    TaskState.AUTO_ANSWERED: {"answered_at": now, "answered_by": lambda: "operator:ben"},
+    TaskState.REVERTED: {"answered_at": now, "reverted_at": now, "reverted_by": lambda: "operator:cleo"},
     TaskState.CLOSED: {"closed_at": now, "closed_reason": lambda: "merged"},
 }
 
 
+@pytest.fixture(autouse=True)
+def undoable():
+    """A kind of question whose answers may be taken back, with nothing to void."""
+    register_kind(TaskKind("undoable", "Undoable", undo=lambda task, actor, at: None))  # noqa: ARG005
+
+
 def task_in(state: str) -> HumanTask:
     return HumanTask.objects.create(
-        kind="review_answer",
+        kind="undoable",
         subject="pull-request:1:1",
         subject_label="acme/shop#1",
         question="Half up?",
@@ -39,6 +47,9 @@ def fire(edge: str, task: HumanTask) -> bool:
     if edge == "withdraw":
         return task_withdraw(task, reason="the pull request was merged", now=now())
     try:
+        if edge == "revert":
+            task_revert(task_id=task.pk, actor="operator:ann")
+            return True
         task_answer(task_id=task.pk, variables={"answer": "yes"}, actor="operator:ann")
     except Refused:
         return False

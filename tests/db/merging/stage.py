@@ -26,6 +26,7 @@ from tests import queue_driver as queue
 PERSON = "operator:ann"
 REPO = "acme/shop"
 BRANCH = "feat/total"
+NO_SCOPE_CHECK = "convergence: {scopeCheck: never}\n"  # what passes the gate goes straight to its merge
 
 
 @dataclass
@@ -35,7 +36,7 @@ class MergeStage:
     policy_path: Path
 
     def policy(self, text):
-        self.policy_path.write_text(text)
+        self.policy_path.write_text(f"{NO_SCOPE_CHECK}{text}")
         policy_forget()
 
     def config(self, **values):

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from convergence.decisions.agent_result import agent_verdict
 from convergence.decisions.attempts import attempt_word
-from convergence.decisions.gate import GateFacts, gate_judge
 from convergence.decisions.reviews import (
     KnownReview,
     OpenThread,
@@ -17,11 +16,9 @@ from convergence.decisions.reviews import (
     fresh_reviews,
     only_empty,
     review_assignment,
-    stale_cause,
 )
 from convergence.decisions.schedule import Asked, gone, husk_pause, nudge_due, poll_pause
 from convergence.forge.facts import Author, Review
-from convergence.guards import Gate
 
 KEYS = st.sampled_from(["status", "threads", "question", "summary", "id", "reply"])
 LEAVES = st.none() | st.booleans() | st.integers() | st.text()
@@ -120,42 +117,6 @@ def test_only_empty_reviews_spare_a_round(fresh, others, threads, complete, expe
     assert only_empty(fresh, [*fresh, *others], threads, complete=complete) == expected
 
 
-PASSING = GateFacts(head=HEAD, reviews=(BOT,))
-ASKING = replace(ANN, state="CHANGES_REQUESTED", counts_for=HEAD)
-
-
-@pytest.mark.parametrize(
-    ("facts", "result", "for_good"),
-    [
-        (PASSING, Gate.OK, False),
-        (replace(PASSING, unreadable="99 of 101 threads", for_good=True), Gate.UNREADABLE, True),
-        (replace(PASSING, unreadable="not read"), Gate.UNREADABLE, False),
-        (replace(PASSING, head=OLD), Gate.STALE, False),
-        (replace(PASSING, head=OLD, requestable=False), Gate.OK, False),
-        (replace(PASSING, head=None, reviews=()), Gate.OK, False),
-        (replace(PASSING, threads=(THREAD,)), Gate.BLOCKED, False),
-        (replace(PASSING, head=OLD, threads=(THREAD,)), Gate.STALE, False),
-        (replace(PASSING, reviews=(BOT, ASKING)), Gate.BLOCKED, False),
-        (replace(PASSING, reviews=(BOT, replace(ASKING, counts_for=OLD))), Gate.STALE, False),
-        (replace(PASSING, reviews=(BOT, replace(ASKING, counts_for=""))), Gate.STALE, False),
-        (replace(PASSING, reviews=(BOT, ASKING), unreadable="x"), Gate.UNREADABLE, False),
-        (replace(PASSING, head=None, reviews=(ASKING,)), Gate.BLOCKED, False),
-    ],
-)
-def test_the_first_hit_of_the_gate_wins(facts, result, for_good):
-    """CV-H10, CV-H12: unreadable is never ok, and a head without a review passes only when nobody can be asked."""
-    verdict = gate_judge(facts)
-    assert (verdict.result, verdict.for_good) == (result, for_good)
-    assert verdict.reason
-
-
-def test_gate_and_wait_agree_on_what_is_stale():
-    assert stale_cause((BOT,), OLD) == "unreviewed"
-    assert stale_cause((BOT,), HEAD) == ""
-    assert stale_cause((BOT, replace(ASKING, counts_for=OLD)), HEAD) == "changes_requested_before"
-    assert stale_cause((), None) == ""
-
-
 @pytest.mark.parametrize(
     ("artifact", "status", "raw"),
     [
@@ -179,6 +140,26 @@ def test_a_blank_question_asks_nobody():
     assert not agent_verdict({"status": "needs_input", "question": " \n"}).asks
     assert agent_verdict({"status": "blocked", "question": " why? "}).question == "why?"
     assert not agent_verdict({"status": "addressed", "question": "why?"}).asks
+
+
+def test_acknowledgements_outside_the_backlog_are_ignored_and_counted():
+    verdict = agent_verdict(
+        {
+            "acks": [
+                {"id": "a", "verdict": "applied", "note": " Done. "},
+                {"id": "b", "verdict": "declined"},
+                {"id": "c", "verdict": "maybe"},
+                {"id": "d", "verdict": ["applied"]},
+                {"id": "foreign", "verdict": "applied"},
+                {"id": "a", "verdict": "declined"},
+                "odd",
+            ]
+        },
+        known_advisories=frozenset("abcd"),
+    )
+    told = [(ack.id, ack.verdict, ack.note) for ack in verdict.acks]
+    assert told == [("a", "applied", "Done."), ("b", "declined", "")]
+    assert verdict.ignored == 5
 
 
 def test_threads_outside_the_backlog_are_ignored_and_counted():

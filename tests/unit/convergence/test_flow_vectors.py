@@ -27,6 +27,10 @@ ASKED = {"status": "needs_input", "question": "Which one?"}
 BLOCKED = {"status": "blocked", "question": "No access."}
 REFUSED = {"state": "refused", "reason_code": "needs_human", "asks_human": True}
 
+SCOPE = replace(OPEN, gate_head=OPEN.head)
+CANCELLED = replace(DONE, state="cancelled", reason_code="operator_cancel")
+UNDELIVERED = replace(DONE, scope_blocked=True)
+
 # (state, facts, edge): rows of a state are tried in order, so neighbouring lines are the two sides of a guard.
 VECTORS = [
     # A turn begins.
@@ -59,6 +63,19 @@ VECTORS = [
     ("review_round", replace(UNREAD, timer_passed=True), "agent_sla_passed"),
     ("review_round", replace(ended(), timer_passed=True), "turn_addressed"),
     ("review_round", replace(UNREAD, run=DONE), "turn_addressed"),
+    # A person has answered this before, or took the answer back.
+    ("review_round", replace(ended(**ASKED), remembered=True), "answer_recalled"),
+    ("review_round", replace(ended(**BLOCKED), remembered=True), "answer_recalled"),
+    ("review_round", replace(ended(**REFUSED, question="Which one?"), remembered=True), "answer_recalled"),
+    ("review_round", replace(ended(**{**ASKED, "question": ""}), remembered=True), "turn_addressed"),
+    ("review_round", replace(ended(), remembered=True), "turn_addressed"),
+    ("review_round", replace(ended(status="converged"), remembered=True), "claimed_converged"),
+    ("review_round", replace(OPEN, remembered=True), None),
+    ("review_round", replace(OPEN, answer_reverted=True), "answer_reverted"),
+    ("review_round", replace(UNREAD, answer_reverted=True, timer_passed=True), "answer_reverted"),
+    ("review_round", replace(ended(), answer_reverted=True), "turn_addressed"),
+    ("capture_head", replace(OPEN, settled=True, answer_reverted=True), "answer_reverted"),
+    ("capture_head", replace(UNREAD, answer_reverted=True), "answer_reverted"),
     # Did the turn move the branch?
     ("check_progress", checked(), "no_advance"),
     ("check_progress", checked(settled=False), None),
@@ -73,6 +90,11 @@ VECTORS = [
     ("check_progress", checked(head="c" * 40, round=19), "progressed"),
     ("check_progress", checked(settled=False, head="c" * 40, round=20), None),
     ("check_progress", checked(round=20), "no_advance"),
+    ("check_progress", checked(head="c" * 40, churn=True), "churn_detected"),
+    ("check_progress", checked(head="c" * 40, churn=True, round=20), "round_cap_reached"),
+    ("check_progress", checked(churn=True), "no_advance"),
+    ("check_progress", checked(run=HUSK, churn=True), "husk_retried"),
+    ("check_progress", checked(settled=False, head="c" * 40, churn=True), None),
     ("check_progress", checked(run=HUSK), "husk_retried"),
     ("check_progress", checked(run=HUSK, round=20), "husk_retried"),
     ("check_progress", checked(run=replace(HUSK, attempt="agent_exit"), husk_retries=1), "husk_retried"),
@@ -99,7 +121,15 @@ VECTORS = [
     ("await_review", replace(OPEN, fresh=True, timer_passed=True), "review_arrived"),
     # The gate, which fails closed.
     ("converge_gate", OPEN, None),
-    ("converge_gate", replace(OPEN, gate=Gate.OK), "gate_passed"),
+    ("converge_gate", replace(OPEN, gate=Gate.OK, scope_due=False), "gate_passed"),
+    ("converge_gate", replace(OPEN, gate=Gate.OK), "scope_asked"),
+    ("converge_gate", replace(OPEN, scope_due=False), None),
+    ("converge_gate", replace(OPEN, gate=Gate.ACK_ONLY, ack_retry_max=2, ack_retries=0), "ack_repeated"),
+    ("converge_gate", replace(OPEN, gate=Gate.ACK_ONLY, ack_retry_max=2, ack_retries=1), "ack_repeated"),
+    ("converge_gate", replace(OPEN, gate=Gate.ACK_ONLY, ack_retry_max=2, ack_retries=2), "ack_budget_spent"),
+    ("converge_gate", replace(OPEN, gate=Gate.ACK_ONLY, ack_retry_max=1, ack_retries=1), "ack_budget_spent"),
+    ("converge_gate", replace(OPEN, gate=Gate.ACK_ONLY, ack_retry_max=0), "ack_budget_spent"),
+    ("converge_gate", replace(OPEN, gate=Gate.ACK_ONLY, round=20, ack_retry_max=1), "ack_repeated"),
     ("converge_gate", replace(OPEN, gate=Gate.STALE), "gate_stale"),
     ("converge_gate", replace(OPEN, gate=Gate.BLOCKED), "gate_blocked"),
     ("converge_gate", replace(OPEN, gate=Gate.UNREADABLE), None),
@@ -108,10 +138,28 @@ VECTORS = [
     ("converge_gate", replace(UNREAD, gate=Gate.UNREADABLE, timer_passed=True), None),
     ("converge_gate", replace(UNREAD, gate=Gate.UNREADABLE, gate_for_good=True), "gate_unverifiable"),
     ("converge_gate", replace(OPEN, timer_passed=True), None),
+    # Does it deliver what it closes?
+    ("scope_check", SCOPE, None),
+    ("scope_check", replace(SCOPE, run=DONE), "scope_passed"),
+    ("scope_check", replace(SCOPE, run=replace(DONE, state="failed", cause="fatal")), "scope_passed"),
+    ("scope_check", replace(SCOPE, run=CANCELLED), "scope_passed"),
+    ("scope_check", replace(SCOPE, timer_passed=True), "scope_passed"),
+    ("scope_check", replace(SCOPE, run=UNDELIVERED), "scope_blocked"),
+    ("scope_check", replace(SCOPE, run=UNDELIVERED, remembered=True), "scope_answer_recalled"),
+    ("scope_check", replace(SCOPE, run=DONE, remembered=True), "scope_passed"),
+    ("scope_check", replace(SCOPE, run=DONE, gate_head="c" * 40), "scope_outdated"),
+    ("scope_check", replace(SCOPE, run=DONE, gate_head=None), "scope_outdated"),
+    ("scope_check", replace(SCOPE, run=UNDELIVERED, gate_head="c" * 40), "scope_outdated"),
+    ("scope_check", replace(SCOPE, timer_passed=True, gate_head="c" * 40), "scope_outdated"),
+    ("scope_check", replace(SCOPE, gate_head="c" * 40), None),
+    ("scope_check", replace(SCOPE, run=DONE, head=None), "scope_passed"),
     # A person answered.
     ("await_answer", OPEN, None),
     ("await_answer", replace(OPEN, answer="retry"), "answered"),
     ("await_answer", replace(UNREAD, answer="retry"), "answered"),
+    ("await_answer", replace(OPEN, answer="retry", waives=True), "answered_waive"),
+    ("await_answer", replace(OPEN, waives=True), None),
+    ("await_answer", replace(OPEN, answer="abandon", waives=True), "answered_abandon"),
     ("await_answer", replace(OPEN, answer="abandon"), "answered_abandon"),
     ("await_answer", replace(OPEN, unreachable=True), None),
 ]
@@ -190,6 +238,8 @@ TARGETS = {
     "unreachable": (WORKING[:-1], "await_answer"),
     "entry_captured": (("capture_head",), "review_round"),
     "claimed_converged": (("review_round",), "converge_gate"),
+    "answer_reverted": (("capture_head", "review_round"), "await_answer"),
+    "answer_recalled": (("review_round",), "capture_head"),
     "asked_input": (("review_round",), "await_answer"),
     "asked_blocked": (("review_round",), "await_answer"),
     "turn_addressed": (("review_round",), "check_progress"),
@@ -198,6 +248,7 @@ TARGETS = {
     "turn_lost": (("review_round",), "check_progress"),
     "agent_sla_passed": (("review_round",), "await_answer"),
     "round_cap_reached": (("check_progress",), "await_answer"),
+    "churn_detected": (("check_progress",), "await_answer"),
     "progressed": (("check_progress",), "await_review"),
     "husk_retried": (("check_progress",), "capture_head"),
     "husk_exhausted": (("check_progress",), "await_answer"),
@@ -209,10 +260,18 @@ TARGETS = {
     "reviewer_unavailable": (("await_review",), "await_answer"),
     "review_stalled": (("await_review",), "await_answer"),
     "gate_passed": (("converge_gate",), "converged"),
+    "scope_asked": (("converge_gate",), "scope_check"),
+    "ack_repeated": (("converge_gate",), "capture_head"),
+    "ack_budget_spent": (("converge_gate",), "await_answer"),
+    "scope_outdated": (("scope_check",), "converge_gate"),
+    "scope_answer_recalled": (("scope_check",), "capture_head"),
+    "scope_blocked": (("scope_check",), "await_answer"),
+    "scope_passed": (("scope_check",), "converged"),
     "gate_stale": (("converge_gate",), "await_review"),
     "gate_blocked": (("converge_gate",), "await_answer"),
     "gate_unverifiable": (("converge_gate",), "await_answer"),
     "answered_abandon": (("await_answer",), "abandoned"),
+    "answered_waive": (("await_answer",), "converge_gate"),
     "answered": (("await_answer",), "capture_head"),
 }
 

@@ -16,7 +16,7 @@ def test_the_shipped_file_alone_is_a_whole_policy(tmp_path):
     policy = policy_read(tmp_path / "policy.yaml")
     assert [reviewer.name for reviewer in policy.reviewers] == ["copilot"]
     assert policy.merging.pending_checks_timeout == timedelta(hours=6)
-    assert policy.convergence.scope_check == "never"
+    assert policy.convergence.scope_check == "always"
 
 
 def test_a_key_of_the_data_folder_replaces_the_shipped_one_and_leaves_the_others(tmp_path):
@@ -42,9 +42,9 @@ def test_a_repository_may_differ_and_is_found_whatever_its_case(tmp_path):
 @pytest.mark.parametrize(
     ("text", "path"),
     [
-        ("convergence: {scopeCheck: always}", "convergence.scopeCheck"),
-        ("convergence: {churnRounds: 4}", "convergence.churnRounds"),
-        ("convergence: {advisories: newest}", "convergence.advisories"),
+        ("convergence: {scopeCheck: sometimes}", "convergence.scopeCheck"),
+        ("convergence: {churnRounds: 101}", "convergence.churnRounds"),
+        ("convergence: {advisories: some}", "convergence.advisories"),
         ("reviewers: [{name: x, adapter: oracle}]", "reviewers.0.adapter"),
         ("reviewers: [{name: x, adapter: person}]", "reviewers.0.login"),
         ("reviewers: [{name: x, adapter: copilot, logins: []}]", "reviewers.0.logins"),

@@ -42,7 +42,14 @@ RUN_ACTORS = {
     "time_out": {"worker", "reaper"},
     "retry": {"retry_rule", "operator"},
 }
-TASK_ROWS = {("ask", "", "open"), ("answer", "open", "answered"), ("withdraw", "open", "closed")}
+TASK_ROWS = {
+    ("ask", "", "open"),
+    ("recall", "", "auto_answered"),
+    ("answer", "open", "answered"),
+    ("withdraw", "open", "closed"),
+    ("revert", "answered", "reverted"),
+    ("revert", "auto_answered", "reverted"),
+}
 
 
 def rows(machine: Machine) -> set[tuple[str, str, str]]:

@@ -1,0 +1,1 @@
+"""From what a look gathered to the facts that the guards decide on."""

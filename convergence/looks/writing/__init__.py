@@ -1,0 +1,1 @@
+"""What each edge writes beside the state."""
