@@ -25,7 +25,7 @@ def acknowledge(call: EffectCall) -> Mapping[str, Any]:
     ``path_not_in_diff`` where GitHub takes no file at all.
     """
     told = call.arguments
-    pull = PullRequest.objects.select_related("repository").get(generation=call.generation, convergence_flows=call.row)
+    pull = PullRequest.objects.select_related("repository").get(convergence_flows__pk=call.row.pk)
     client = forge_client()
     arguments = {
         "pull": pull_target(pull),

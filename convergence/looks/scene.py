@@ -152,8 +152,10 @@ def _teams_known(scene: Scene) -> bool:
 
 def ruling_of(row: ConvergenceFlow) -> Escalation | None:
     """The answer about the scope that holds for the row, None where it was taken back."""
+    if row.scope_ruling_id is None:
+        return None
     rulings = Escalation.objects.select_related("task").filter(pk=row.scope_ruling_id, reverted_at__isnull=True)
-    return rulings.first() if row.scope_ruling_id else None
+    return rulings.first()
 
 
 def _reviews(scene: Scene) -> None:

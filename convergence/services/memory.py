@@ -67,6 +67,13 @@ def answer_given(row: ConvergenceFlow, question: str) -> Escalation | None:
     return asked.order_by("-id").first()
 
 
+def answer_source(row: ConvergenceFlow) -> Escalation | None:
+    """The question whose answer the row carries or its newest answered turn was given."""
+    if row.answer_from_id is None:
+        return None
+    return Escalation.objects.select_related("task").filter(pk=row.answer_from_id).first()
+
+
 def answers_carried(pull: PullRequest, *, generation: int, to: int) -> None:
     """Copy the live answers to the next generation with their attribution, because nobody asked to decide anew."""
     live = Adjudication.objects.filter(pull=pull, generation=generation, ended_at__isnull=True)

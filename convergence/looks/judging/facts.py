@@ -11,8 +11,8 @@ from convergence.guards import Facts
 from convergence.looks.judging.judged import Judged
 from convergence.looks.judging.reviews import gate_facts, wait_facts
 from convergence.looks.judging.steps import progress_facts, scope_check_facts, turn_facts
-from convergence.models import Escalation
 from convergence.services.escalations import escalation_current
+from convergence.services.memory import answer_source
 from runs.humans.flow import TaskState
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def judge(scene: Scene) -> Judged:
 def _capture(scene: Scene, shared: Facts) -> Judged:
     row = scene.row
     found = scene.open and scene.head is not None
-    used = Escalation.objects.select_related("task").filter(pk=row.answer_from_id).first() if row.answer else None
+    used = answer_source(row) if row.answer else None
     reverted = used is not None and used.reverted_at is not None
     settled = found or row.relooks >= RELOOK_MAX
     return Judged(replace(shared, settled=settled, answer_reverted=reverted), escalation=used)

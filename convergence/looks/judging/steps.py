@@ -15,9 +15,9 @@ from convergence.decisions.schedule import RELOOK_MAX, agent_time
 from convergence.decisions.scope import ScopeVerdict, scope_missed, scope_verdict
 from convergence.guards import Facts, RunEnd
 from convergence.looks.judging.judged import Judged
-from convergence.models import Escalation, RoundTurn
+from convergence.models import RoundTurn
 from convergence.services.findings import entries_of, recurring_of
-from convergence.services.memory import answer_recallable
+from convergence.services.memory import answer_recallable, answer_source
 from runs.flow import RunState
 from runs.models import Result
 from runs.policy import policy
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from convergence.decisions.churn import Churn
     from convergence.looks.scene import Scene
+    from convergence.models import Escalation
 
 NEEDS_HUMAN = "needs_human"
 
@@ -136,7 +137,7 @@ def _answer_in_use(scene: Scene) -> Escalation | None:
     """The question whose answer the present turn works with."""
     if scene.turn is None or not scene.turn.answer:
         return None
-    return Escalation.objects.select_related("task").filter(pk=scene.row.answer_from_id).first()
+    return answer_source(scene.row)
 
 
 def _sla(scene: Scene) -> datetime | None:
