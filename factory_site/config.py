@@ -102,12 +102,11 @@ class Config(BaseSettings):
     poll_seconds: int = Field(60, ge=1, alias="FACTORY_POLL_SECONDS")
 
     max_rounds: int = Field(20, ge=1, le=100, alias="FACTORY_MAX_ROUNDS")
+    max_ack_retries: int = Field(2, ge=0, le=1000, alias="FACTORY_MAX_ACK_RETRIES")
     review_wait_timeout: Duration = Field(REVIEW_WAIT_DEFAULT, alias="FACTORY_REVIEW_WAIT_TIMEOUT")
     review_nudge_minutes: int = Field(5, ge=1, le=1440, alias="FACTORY_REVIEW_NUDGE_MINUTES")
     agent_sla_timeout: Duration = Field(timedelta(hours=2), alias="FACTORY_AGENT_SLA_TIMEOUT")
     escalation_sla_timeout: Duration = Field(timedelta(hours=24), alias="FACTORY_ESCALATION_SLA_TIMEOUT")
-
-    max_ack_retries: int = Field(2, ge=0, le=1000, alias="FACTORY_MAX_ACK_RETRIES")
 
     auto_merge: bool = Field(default=True, alias="FACTORY_AUTO_MERGE")
     merge_method: Literal["squash", "merge", "rebase"] = Field("squash", alias="FACTORY_MERGE_METHOD")
