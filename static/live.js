@@ -170,15 +170,16 @@ function frame(seen) {
   if (seen.version !== body.dataset.version) newVersion = seen.version;
   const box = document.getElementById("banners");
   const shown = [...box.children].map((each) => each.textContent.trim().replace(/\s+/g, " "));
-  if (shown.join("\n") !== seen.banners.map((each) => each.join(" ")).join("\n")) {
-    box.replaceChildren(...seen.banners.map(([sentence, command]) => {
+  if (shown.join("\n") !== seen.banners.map((each) => `${each.sentence} ${each.command || each.word}`).join("\n")) {
+    box.replaceChildren(...seen.banners.map((each) => {
       const line = document.createElement("p");
       const text = document.createElement("span");
-      const code = document.createElement("code");
-      line.className = "banner tone-bad";
-      code.textContent = command;
-      code.dataset.copy = command;
-      text.append(`${sentence} `, code);
+      const step = document.createElement(each.command ? "code" : "a");
+      line.className = `banner tone-${each.tone}`;
+      step.textContent = each.command || each.word;
+      if (each.command) step.dataset.copy = each.command;
+      else step.href = each.address;
+      text.append(`${each.sentence} `, step);
       line.append(text);
       return line;
     }));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zoneinfo
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -51,10 +51,18 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """One sentence about the whole system, and the command that mends it."""
+    """One sentence about the whole system, and what mends it: a command, or a page that a word leads to."""
 
     sentence: str
-    command: str
+    command: str = ""
+    address: str = ""
+    word: str = ""
+    tone: str = "bad"
+
+    @property
+    def sign(self) -> str:
+        """The glyph of its tone."""
+        return "‖" if self.tone == "wait" else "!"
 
 
 PAGES = (
@@ -162,6 +170,10 @@ def banners(seen: Pulse, now: datetime) -> list[Banner]:
         found.append(Banner("The clockwork has not ticked yet: nothing moves by itself. Start it:", "manage.py up"))
     elif now - seen.last_tick > CLOCKWORK_STOPPED:
         found.append(Banner("The clockwork has stopped: nothing moves by itself. Start it again:", "manage.py up"))
+    if seen.pauses:
+        more = f" (and {seen.pauses - 1} more)" if seen.pauses > 1 else ""
+        sentence = f"Claims are paused for {seen.pause}{more}."
+        found.append(Banner(sentence, address="/pauses/", word="Lift…", tone="wait"))
     if seen.forge_blocked_until is not None:
         until = f"{timezone.localtime(seen.forge_blocked_until):%H:%M:%S}"
         found.append(Banner(f"GitHub takes no requests of ours until {until}. What it says:", "manage.py doctor"))
@@ -203,7 +215,7 @@ def pulse_view(request: HttpRequest) -> HttpResponse:
     found = {
         "counts": made.counts,
         "title": made.title_count,
-        "banners": [[each.sentence, each.command] for each in made.banners],
+        "banners": [asdict(each) for each in made.banners],
         "version": made.version,
     }
     etag = f'"{hashlib.sha256(repr(found).encode()).hexdigest()[:24]}"'

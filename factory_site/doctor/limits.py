@@ -41,7 +41,7 @@ def budgets_reached(at: datetime) -> list[Finding]:
         return []
     first = rows[0]
     waiting = f"{first.held} {'run waits' if first.held == 1 else 'runs wait'}"
-    text = f"the budget of {first.label} reached {used_words(first.balance)}; {waiting}"
+    text = f"the budget of {first.words} reached {used_words(first.balance)}; {waiting}"
     names = tuple(row.key for row in rows[:EXAMPLES])
     mend = raise_command(first.scope, first.key)
     return [Finding("budget_reached", len(rows), None, text, names, f"{mend}, or the limit in policy.yaml")]

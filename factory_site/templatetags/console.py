@@ -142,7 +142,7 @@ def actor(value: str) -> str:
         return name
     if kind == "flow" and name:
         return f"the {name.partition(':')[0]} flow"
-    if kind in {"worker", "flow", "reaper", "poller", "timer"}:
+    if kind in {"worker", "flow", "reaper", "poller", "timer", "clock"}:
         return f"the {kind} {name}".strip()
     return value or "unknown"
 

@@ -47,6 +47,16 @@ class BudgetRow:
     raises: Sequence[BudgetRaise]
 
     @property
+    def words(self) -> str:
+        """Whose budget it is."""
+        return f"a run on {self.label}" if self.scope == SpendScope.RUN else self.label
+
+    @property
+    def form(self) -> str:
+        """The name of the form that raises it."""
+        return f"raise:{self.scope}:{self.key}"
+
+    @property
     def seen(self) -> str:
         """What a raise is bound to: what may be spent, as it was shown."""
         allowed = self.balance.allowed
@@ -68,7 +78,7 @@ class CapRow:
 
 @dataclass(frozen=True, slots=True)
 class LimitsPage:
-    """Everything that may keep runs from being claimed, at one instant."""
+    """Everything that may keep runs from being claimed, at one instant; ``paused_runs`` counts by the pause's key."""
 
     at: datetime
     pauses: Sequence[Pause]
@@ -105,7 +115,7 @@ def budget_rows(
     today = at.date().isoformat()
     raises = _raises([(str(SpendScope.DAY), today), *limits])
     by_day = _held_by((BlockCode.DAY_BUDGET, row) for row, block in blocked if block.code is BlockCode.DAY_BUDGET)
-    labels = {(str(SpendScope.RUN), run.run_id): f"run on {run.subject_label or run.subject}" for run in runs}
+    labels = {(str(SpendScope.RUN), run.run_id): run.subject_label or run.subject for run in runs}
     labels |= {(str(SpendScope.SUBJECT), key): label for key, label in subjects.items()}
     rows = [
         BudgetRow(SpendScope(scope), key, labels[(scope, key)], each, held[(scope, key)], None, raises[(scope, key)])
@@ -130,7 +140,7 @@ def budget_row(scope: SpendScope, key: str) -> BudgetRow:
         run = Run.objects.filter(run_id=key).first()
         if run is None:
             raise NotFound("unknown_run", f"There is no run {key}.")
-        label, limit = f"run on {run.subject_label or run.subject}", run_limit(run)
+        label, limit = run.subject_label or run.subject, run_limit(run)
     name = (str(scope), key)
     return BudgetRow(scope, key, label, balances({name: limit})[name], 0, None, _raises([name])[name])
 
@@ -140,15 +150,20 @@ def amount_json(amount: Amount | Limit) -> dict[str, Any]:
     return {"usd": None if amount.micro_usd is None else amount.micro_usd / MICRO, "tokens": amount.tokens}
 
 
+def subject_labels(keys: Sequence[str]) -> dict[str, str]:
+    """The label of each subject, as its newest run has it; the reference where no run is left. One read."""
+    newest = Run.objects.filter(subject__in=keys).values("subject").annotate(last=Max("pk")).values("last")
+    found = dict(Run.objects.filter(pk__in=newest).values_list("subject", "subject_label"))
+    return {key: found.get(key) or key for key in keys}
+
+
 def _subjects(at: datetime) -> dict[str, str]:
     """Subjects that wait for their budget or spent most today, with their labels."""
     waiting = Run.objects.filter(state="queued", hold=Hold.SUBJECT_BUDGET).values_list("subject", flat=True)
     keys = list(dict.fromkeys(waiting[:MOST_COUNTED]))[:MOST_ROWS]
     spent = Spend.objects.filter(scope=SpendScope.SUBJECT, day=at.date()).order_by("-cost_micro_usd")
     keys += [key for key in spent.values_list("key", flat=True)[:MOST_ROWS] if key not in keys]
-    newest = Run.objects.filter(subject__in=keys[:MOST_ROWS]).values("subject").annotate(last=Max("pk")).values("last")
-    found = dict(Run.objects.filter(pk__in=newest).values_list("subject", "subject_label"))
-    return {key: found.get(key) or key for key in keys[:MOST_ROWS]}
+    return subject_labels(keys[:MOST_ROWS])
 
 
 def _runs() -> list[Run]:

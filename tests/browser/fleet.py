@@ -15,6 +15,9 @@ from runs.models import Artifact, Attempt, Run, TraceRow
 from runs.outbox.write import outbox_add
 from runs.queue.cancel import run_cancel
 from runs.queue.enqueue import run_enqueue
+from runs.queue.limits.balance import Amount
+from runs.queue.limits.pauses import pause_lift, pause_set
+from runs.queue.limits.raises import budget_raise
 from tests import queue_driver as queue
 from workers.models import Pool, Worker
 
@@ -70,6 +73,7 @@ def fill_fleet(world: World) -> Fleet:
     type(dead).objects.filter(pk=dead.pk).update(
         dead_at=at, tries=8, last_error="403: the credential may not write here"
     )
+    _limits(world)
     for each in (completed, refused, failed, cancelled, again, running, unplaceable):
         each.refresh_from_db()
     return Fleet(running, failed, refused, completed, cancelled, unplaceable, again, busy, idle, lost, sha256)
@@ -89,6 +93,16 @@ def _pool(node: str, at: datetime, seen: datetime, **columns: Any) -> None:
         decided_at=at - timedelta(minutes=2),
         seen_at=seen,
         **columns,
+    )
+
+
+def _limits(world: World) -> None:
+    """A pause that is over, and two raises."""
+    pause = pause_set(scope="repository", key="acme/api", reason="release freeze", actor="operator:ops-1")
+    pause_lift(pause_id=pause.pk, actor="operator:ops-1", reason="shipped")
+    budget_raise(scope="day", added=Amount(25_000_000), reason="the release cannot wait", actor="operator:ops-1")
+    budget_raise(
+        scope="subject", key=world.merged.subject, added=Amount(5_000_000), reason="a hard case", actor="operator:ops-1"
     )
 
 

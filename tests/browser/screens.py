@@ -141,7 +141,7 @@ def fleet_addresses(page: Page, url: str) -> dict[str, str]:
     """Pages of runs, workers, agents and the doctor, each tab once."""
     found = {
         "runs": "/runs/", "runs-failed": "/runs/?tab=failed", "runs-all": "/runs/?tab=all", "workers": "/workers/",
-        "workers-gone": "/workers/?tab=gone", "agents": "/agents/", "doctor": "/doctor/",
+        "workers-gone": "/workers/?tab=gone", "agents": "/agents/", "doctor": "/doctor/", "limits": "/pauses/",
     }  # fmt: skip
     for kind, listing in (
         ("run-live", "/runs/?state=running"),

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from factory_site.console.fleet import agents, doctor, outbox, run, run_acts, runs, worker_acts, workers
+from factory_site.console.fleet import agents, doctor, limits, outbox, run, run_acts, runs, worker_acts, workers
 
 urlpatterns = [
     path("runs/", runs.run_list),
@@ -18,5 +18,9 @@ urlpatterns = [
     path("agents/", agents.agent_list),
     path("agents/<str:ref>/", agents.agent_detail),
     path("agents/<str:ref>/prompt/", agents.agent_prompt),
+    path("pauses/", limits.pauses),
+    path("pauses/<int:pause_id>/lift/", limits.lift),
+    path("budgets/", limits.budgets),
+    path("budgets/raise/", limits.raised),
     path("doctor/", doctor.doctor),
 ]

@@ -15,9 +15,12 @@ from factory_site.models import DoctorReport
 from runs.flow import LIVE, RunState
 from runs.humans.flow import TaskState
 from runs.models.human_task import HumanTask
+from runs.models.limits import PauseScope
 from runs.models.periodic import PeriodicTask
 from runs.models.run import Run
 from runs.models.user import User
+from runs.queue.limits.pauses import pauses_in_force
+from runs.queue.limits.sentences import pause_name, who
 from workers.models import Worker
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ COUNT_LIMIT = 1_000  # a count reads at most one index entry more than this
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """Counts are capped; `last_tick` is the newest start of any periodic pass."""
+    """Counts are capped; `last_tick` is the newest start of any periodic pass; `pause` is one pause in words."""
 
     open_tasks: int
     queued: bool
@@ -39,15 +42,17 @@ class Pulse:
     anomalies: int
     forge_blocked_until: datetime | None = None
     forge_failing_since: datetime | None = None
+    pauses: int = 0
+    pause: str = ""
 
 
 def pulse(person: User, now: datetime) -> Pulse:
-    """The frame's figures, in two reads by index."""
+    """The frame's figures, in two reads by index, and one more while anything is paused."""
     alive = now - timedelta(seconds=settings.FACTORY.liveness_seconds)
     credential = ForgeCredential.objects.order_by("-checked_at").values("credential_id")[:1]
     budgets = ForgeBudget.objects.filter(credential_id=Subquery(credential))
     here = Worker.objects.filter(stopped_at__isnull=True).order_by()
-    has_queued, has_live, last_tick, live_runs, lost_or_blocked, found, blocked_until, failing_since = (
+    has_queued, has_live, last_tick, live_runs, lost_or_blocked, found, blocked_until, failing_since, paused = (
         User.objects.filter(pk=person.pk)
         .values_list(
             Exists(Run.objects.filter(state=RunState.QUEUED)),
@@ -60,6 +65,7 @@ def pulse(person: User, now: datetime) -> Pulse:
             Subquery(DoctorReport.objects.values("anomalies")[:1]),
             Subquery(budgets.filter(blocked_until__gt=now).order_by("-blocked_until").values("blocked_until")[:1]),
             Subquery(budgets.filter(failing_since__isnull=False).order_by("failing_since").values("failing_since")[:1]),
+            Counted(pauses_in_force(now).order_by().values("id")[: COUNT_LIMIT + 1]),
         )
         .get()
     )
@@ -73,4 +79,12 @@ def pulse(person: User, now: datetime) -> Pulse:
         anomalies=found or 0,
         forge_blocked_until=blocked_until,
         forge_failing_since=failing_since,
+        pauses=paused,
+        pause=_pause(now) if paused else "",
     )
+
+
+def _pause(now: datetime) -> str:
+    """The pause that covers most, in words: what, why, who."""
+    pause = min(pauses_in_force(now), key=lambda each: (each.scope != PauseScope.GLOBAL, each.pk), default=None)
+    return "" if pause is None else f"{pause_name(pause)}: “{pause.reason}”, by {who(pause.actor)}"

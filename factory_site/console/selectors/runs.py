@@ -14,6 +14,7 @@ from factory_site.console.wording.reasons import Reason, reason_of
 from runs.contract.errors import Invalid
 from runs.flow import AT_REST, LIVE, RunState
 from runs.models import Attempt, JournalRow, Run, Usage, User
+from runs.queue.limits.blocking import PAUSES
 from runs.reading.narrowing import CAUSES, Narrowing, runs_narrowed
 from runs.reading.rows import run_rows
 from workers.models import Worker
@@ -161,8 +162,10 @@ def second_badges(shown: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         return [("!", "No worker fits", "you")]
     if code == "exclusive":
         return [("⧗", "Exclusive", "wait")]
-    if code in {"subject_budget", "run_budget"}:
+    if code in {"subject_budget", "run_budget", "day_budget"}:
         return [("!", "Budget reached", "you")]
+    if code in PAUSES.values():
+        return [("‖", "Paused", "wait")]
     return []
 
 

@@ -44,6 +44,8 @@ def pages(fleet):
         "/agents/pr-review/prompt/",
         *[f"/agents/pr-review@1/?tab={tab}" for tab in ("versions", "schemas", "runs")],
         "/doctor/",
+        "/pauses/",
+        "/budgets/",
     ]
 
 
@@ -75,6 +77,8 @@ def test_every_page_stands_on_an_empty_database(operator):
         "/workers/?tab=gone",
         "/agents/",
         "/doctor/",
+        "/pauses/",
+        "/budgets/",
     ):
         assert operator.get(path).status_code == HTTPStatus.OK, path
     for path in ("/runs/run_1/", "/workers/nobody/", "/agents/nobody/", "/runs/run_1/trace/"):
