@@ -13,6 +13,7 @@ READER_GONE = 141  # as a shell has it for SIGPIPE
 # What reads or writes the database of this version; `serve` and `up` look for themselves before they migrate.
 ON_A_READY_DATABASE = frozenset(
     {
+        "backup",
         "credentials",
         "doctor",
         "prs",

@@ -25,6 +25,9 @@ LISTED = {
         "units": "service definitions for launchd and systemd",
         "sync_definitions": "load agent definitions, prompts and schemas now",
         "verify_journal": "recompute every hash chain",
+        "backup": "everything durable in one file, while the system serves",
+        "restore": "put a backup back: restore FILE",
+        "purge": "remove everything and begin anew",
         "prune": "remove what the policy keeps no longer: --dry-run only says what",
     },
     "develop it": {

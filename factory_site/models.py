@@ -63,6 +63,19 @@ class SignInFailure(models.Model):
         return f"{self.name} from {self.address}"
 
 
+class Backup(models.Model):
+    """A backup that was taken, and what it held; the file may have been moved since."""
+
+    taken_at = models.DateTimeField(db_index=True)
+    path = models.CharField(max_length=500)
+    size_bytes = models.BigIntegerField()
+    rows = models.BigIntegerField()
+    objects_count = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.path} of {self.taken_at:%Y-%m-%d}"
+
+
 class DoctorReport(models.Model):
     """How many anomalies the last evaluation found, for the frame of every page; one row."""
 

@@ -15,7 +15,7 @@ def first_key_since(model: type[Model], column: str, instant: datetime) -> int:
 
     Rows of transactions that overlapped may stand the wrong way round by seconds; whoever asks looks at the row itself.
     """
-    rows = model._default_manager.order_by("pk")  # noqa: SLF001 - Django's name for it
+    rows = model._default_manager.order_by("pk")
     ends = rows.values_list("pk", flat=True)
     low, high = ends.first(), ends.last()
     if low is None or high is None:
