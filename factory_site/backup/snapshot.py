@@ -76,4 +76,4 @@ def _counted(kept: Sequence[type[Model]]) -> Iterator[tuple[str, str]]:
     for model in kept:
         key = model._meta.pk
         if isinstance(key, models.AutoField):
-            yield model._meta.db_table, key.column
+            yield model._meta.db_table, str(key.column)

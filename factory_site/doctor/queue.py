@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from factory_site.doctor.report import EXAMPLES, Finding
 from runs.flow import RunState
-from runs.models import Artifact, Attempt, AttemptPhase, Run
+from runs.models import Attempt, AttemptPhase, Run
 from runs.queue.limits.telling import limits_seen
 from runs.queue.waiting import capacities, run_waiting
 
@@ -99,18 +99,6 @@ def retries_exhausted(at: datetime) -> list[Finding]:
     return [Finding("retry_exhausted", len(rows), rows[-1].ended_at, text, _ids(rows), mend)]
 
 
-def artifacts_damaged(at: datetime) -> list[Finding]:
-    """Stored objects whose bytes are not what they were."""
-    del at
-    rows = list(Artifact.objects.filter(quarantined_at__isnull=False).order_by("-quarantined_at")[:MOST_COUNTED])
-    if not rows:
-        return []
-    names = tuple(row.sha256[:12] for row in rows[:EXAMPLES])
-    text = f"{len(rows)} stored {'object is' if len(rows) == 1 else 'objects are'} damaged and put aside"
-    mend = "bring the file back from a backup, or run again"
-    return [Finding("artifact_corrupt", len(rows), rows[-1].quarantined_at, text, names, mend)]
-
-
 def _runs(number: int) -> str:
     return f"{number} run waits" if number == 1 else f"{number} runs wait"
 
@@ -123,5 +111,4 @@ CHECKS: tuple[Callable[[datetime], Sequence[Finding]], ...] = (
     queue_stuck,
     attempts_stuck,
     retries_exhausted,
-    artifacts_damaged,
 )

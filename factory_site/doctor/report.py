@@ -52,9 +52,16 @@ class Finding:
 
 def every_check() -> Sequence[Callable[[datetime], Sequence[Finding]]]:
     """The checks in the order in which their findings stand."""
-    from factory_site.doctor import clockwork, fleet, forge, limits, queue
+    from factory_site.doctor import clockwork, fleet, forge, limits, queue, storage
 
-    return (*clockwork.CHECKS, *queue.CHECKS, *limits.CHECKS, *fleet.CHECKS, *forge.CHECKS)
+    return (
+        *clockwork.CHECKS,
+        *queue.CHECKS,
+        *limits.CHECKS,
+        *fleet.CHECKS,
+        *forge.CHECKS,
+        *storage.CHECKS,
+    )
 
 
 def findings(checks: Sequence[Callable[[datetime], Sequence[Finding]]] | None = None) -> list[Finding]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
+from factory_site.backup.mend import missing_restored
 from factory_site.backup.restore import restored
 from factory_site.backup.wipe import nobody_serves
 from factory_site.serving.only_one import hold_lock
@@ -27,11 +28,21 @@ class Command(ProductCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the file, and the leave to replace what is there."""
         parser.add_argument("file", type=Path, metavar="FILE")
-        parser.add_argument("--replace", action="store_true", help="remove the rows that the database holds now")
+        how = parser.add_mutually_exclusive_group()
+        how.add_argument("--replace", action="store_true", help="remove the rows that the database holds now")
+        how.add_argument(
+            "--missing",
+            action="store_true",
+            help="put back only stored objects that are damaged and documents that are absent; may run while serving",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Hold the data folder meanwhile, as `serve` does; exit 1 when a journal does not verify."""
         del args
+        if options["missing"]:
+            objects, documents = missing_restored(options["file"].absolute())
+            self.say(f"put back {objects} stored objects and {documents} documents")
+            return
         lock = hold_lock(settings.FACTORY.home / "run", "serve")
         try:
             nobody_serves()
