@@ -21,6 +21,7 @@ pytestmark = pytest.mark.django_db
 def definitions(settings):
     settings.FACTORY = settings.FACTORY.model_copy(update={"github_token": SecretStr("ghp_of_the_test")})
     queue.load_definitions()
+    Backup.objects.create(taken_at=now(), path="x", size_bytes=1, rows=1, objects_count=0)
 
 
 def codes():
@@ -109,7 +110,6 @@ SPOILERS = [value for name, value in sorted(globals().items()) if name.startswit
 
 
 def test_a_healthy_system_has_no_anomalies():
-    Backup.objects.create(taken_at=now(), path="x", size_bytes=1, rows=1, objects_count=0)
     out = io.StringIO()
     call_command("doctor", stdout=out)
     assert out.getvalue().strip() == "no anomalies"
