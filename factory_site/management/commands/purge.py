@@ -10,8 +10,8 @@ from django.core.management.base import CommandError
 
 from factory_site.backup.purge import everything_purged, purge_sentence
 from factory_site.backup.wipe import nobody_serves
-from factory_site.serving.only_one import hold_lock
 from runs.commands import ProductCommand
+from workers.host.process.only_one import hold_lock
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

@@ -12,9 +12,9 @@ from django.conf import settings
 from factory_site.backup.mend import missing_restored
 from factory_site.backup.restore import restored
 from factory_site.backup.wipe import nobody_serves
-from factory_site.serving.only_one import hold_lock
 from runs.commands import ProductCommand
 from runs.queue.audit import journal_faults
+from workers.host.process.only_one import hold_lock
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

@@ -20,7 +20,6 @@ from factory_site.backup.tables import kept_models
 from factory_site.backup.take import backup_taken
 from factory_site.backup.wipe import rows_present
 from factory_site.models import Backup
-from factory_site.serving.only_one import hold_lock
 from runs.artifacts.reading import artifact_bytes
 from runs.artifacts.store import object_name
 from runs.clock import now
@@ -29,6 +28,7 @@ from runs.models import Artifact, Attempt, Definition, Document, JournalRow, Per
 from runs.queue.audit import journal_faults
 from tests.db.backup.conftest import SHA256, TEXT, completed_run
 from tests.queue_driver import claim, enqueue, load_definitions
+from workers.host.process.only_one import hold_lock
 
 
 def everything():
