@@ -1,9 +1,13 @@
 import uuid
+from datetime import timedelta
 
 import pytest
 
+from runs.contract.instants import parse_instant
 from runs.models import Attempt
 from runs.queue.cancel import run_cancel
+from runs.queue.operating.extend import run_extend
+from runs.queue.operating.release import run_release
 from runs.queue.wakeup import WATCHER
 from tests.db.workers.queue import queued_run
 from tests.race.workers.conftest import PATIENCE, Remote, until
@@ -68,6 +72,32 @@ def test_a_cancel_answers_the_held_heartbeat(remote, background):
     assert worker.beat(claim, 2, phase="stopped", wait=14)["cancel"]["requested"]
 
 
+def test_an_extension_answers_the_held_heartbeat(remote, background):
+    """A heartbeat that is held when its run is extended is answered with the later instant."""
+    worker = remote("lab")
+    run = queued_run()
+    claim = worker.claim()["claim"]
+    before = worker.beat(claim, 1)["agentDeadlineAt"]
+    waiting = background.start(worker.beat, claim, 2, wait=14)
+    held(1)
+    extended = run_extend(run=run, seconds=600, actor="operator:test")
+    answer = waiting.result(timeout=PATIENCE)
+    assert parse_instant(answer["agentDeadlineAt"]) == extended.agent_deadline_at
+    assert parse_instant(answer["agentDeadlineAt"]) == parse_instant(before) + timedelta(seconds=600)
+
+
+def test_a_release_answers_the_held_heartbeat(remote, background):
+    """The worker whose run was taken back is told at once, and stops its agent."""
+    worker = remote("lab")
+    run = queued_run()
+    claim = worker.claim()["claim"]
+    waiting = background.start(worker.beat, claim, 1, wait=14)
+    held(1)
+    run_release(run=run, worker_id=worker.worker_id, actor="operator:test", force=True)
+    answer = waiting.result(timeout=PATIENCE)
+    assert (answer["status"], answer["error"]["code"]) == (409, "attempt_terminal")
+
+
 def test_a_newer_heartbeat_ends_the_wait_of_the_older(remote, background):
     worker = remote("lab")
     queued_run()
@@ -115,7 +145,7 @@ def test_a_token_that_was_revoked_during_the_wait_leases_nothing(remote, backgro
 
 
 def test_held_requests_own_no_database_connection(remote, background, database_connections):
-    """WP-H8 twelve held claims: fewer open connections than held requests."""
+    """WP-H8, RU-H12: twelve held claims own no transaction and fewer connections than there are requests."""
     before = database_connections()
     workers = [remote(f"lab-{number}") for number in range(12)]
     answers = [background.start(worker.claim, wait=25) for worker in workers]
