@@ -23,8 +23,10 @@ from runs.models import (
     TransitionLog,
     User,
 )
+from runs.outbox.requeue import outbox_requeue
 from runs.people import token_revoke
 from runs.queue.cancel import run_cancel
+from runs.queue.operating.retry import run_retry
 from runs.window import WindowInline, WindowRows, act
 
 if TYPE_CHECKING:
@@ -56,12 +58,17 @@ class RunAdmin(WindowRows):
     list_filter = ("state", "agent_id")
     search_fields = ("run_id__exact", "subject__exact")
     inlines = (AttemptInline, JournalInline)
-    actions = ("cancel",)
+    actions = ("cancel", "retry")
 
     @admin.action(description="Cancel: the agent is stopped")
     def cancel(self, request: HttpRequest, rows: QuerySet[Run]) -> None:
         """Cancel each run that is not at rest."""
         act(self, request, rows, lambda run, actor: run_cancel(run=run, code="operator_cancel", actor=actor))
+
+    @admin.action(description="Retry: a failed run is queued again, within its budget")
+    def retry(self, request: HttpRequest, rows: QuerySet[Run]) -> None:
+        """Queue each failed run again that may still be tried."""
+        act(self, request, rows, lambda run, actor: run_retry(run=run, actor=actor))
 
 
 @admin.register(Attempt)
@@ -124,6 +131,12 @@ class OutboxAdmin(WindowRows):
     list_display = ("id", "topic", "key", "available_at", "tries", "done_at", "dead_at", "last_error")
     list_filter = ("topic",)
     search_fields = ("key__exact", "stream__exact")
+    actions = ("deliver_again",)
+
+    @admin.action(description="Deliver again: a dead row gets new tries")
+    def deliver_again(self, request: HttpRequest, rows: QuerySet[Outbox]) -> None:
+        """Queue each dead row again."""
+        act(self, request, rows, lambda row, actor: outbox_requeue(row_id=row.pk, actor=actor))
 
 
 @admin.register(PeriodicTask)

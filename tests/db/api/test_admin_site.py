@@ -8,17 +8,20 @@ from django.urls import reverse
 from convergence.flow import CONVERGENCE_MACHINE
 from convergence.models import PullRequest
 from merging.flow import MERGE_MACHINE
+from runs.clock import now
 from runs.flow import RUN_MACHINE
-from runs.models import ApiToken, JournalRow, Run, TransitionLog
+from runs.models import ApiToken, JournalRow, Outbox, Run, TransitionLog
 from runs.models.user import Role
+from runs.outbox.write import outbox_add
 from runs.window import Window
 from tests import queue_driver
 from tests.db.api.conftest import program
 from tests.factories import UserFactory
+from tests.site_agents import load_reader, started
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("world")]
 
-ACTIONS = {"cancel", "look_now", "revoke"}
+ACTIONS = {"cancel", "deliver_again", "look_now", "retry", "revoke"}
 
 
 def signed_in(role, **columns):
@@ -64,7 +67,12 @@ def test_nothing_is_added_changed_or_removed_and_only_an_operators_edges_are_off
         may = (shown.has_add_permission(request), shown.has_change_permission(request))
         assert (*may, shown.has_delete_permission(request)) == (False, False, False), model
         assert set(shown.get_actions(request)) <= ACTIONS, model
-    for machine, edge in ((RUN_MACHINE, "cancel"), (CONVERGENCE_MACHINE, "cancelled"), (MERGE_MACHINE, "cancelled")):
+    for machine, edge in (
+        (RUN_MACHINE, "cancel"),
+        (RUN_MACHINE, "retry"),
+        (CONVERGENCE_MACHINE, "cancelled"),
+        (MERGE_MACHINE, "cancelled"),
+    ):
         assert "operator" in machine.edge(edge).actors
 
 
@@ -120,3 +128,21 @@ def test_a_revoked_token_is_worth_nothing():
     held = program(Role.OPERATOR)
     act(signed_in(Role.ADMIN), ApiToken, "revoke", held.token)
     assert held.get("/api/v1/runs").status_code == 401
+
+
+def test_retry_and_deliver_again_go_through_the_services(tmp_path):
+    load_reader(tmp_path)
+    run, spent = started(), started()
+    for each, code in ((run, "adapter_error"), (spent, "policy_denied")):
+        Run.objects.filter(pk=each.pk).update(max_environment_retries=0)
+        queue_driver.publish(attempt := queue_driver.claim(), queue_driver.failed_body(attempt, code))
+    client = signed_in(Role.ADMIN, username="root")
+    assert "force the retry" in act(client, Run, "retry", run, spent).content.decode()
+    states = dict(Run.objects.values_list("pk", "state"))
+    assert states == {run.pk: "queued", spent.pk: "failed"}
+    assert JournalRow.objects.filter(run=run).latest("seq").actor == "operator:root"
+
+    row = outbox_add(topic="flow.effect", key="k", stream="s", payload={})
+    Outbox.objects.filter(pk=row.pk).update(dead_at=now())
+    act(client, Outbox, "deliver_again", row)
+    assert Outbox.objects.get(pk=row.pk).requeued_by == "operator:root"

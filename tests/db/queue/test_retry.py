@@ -2,7 +2,11 @@
 
 from datetime import timedelta
 
+import pytest
+
 from runs.clock import now
+from runs.contract.codes import FAILURES, SERVER_FAILURES, failure_rule
+from runs.contract.errors import Invalid
 from runs.models import JournalRow, Outbox, Run
 from runs.queue.attempts.reaper import reaper_pass
 from runs.queue.claim import Empty, run_claim
@@ -48,6 +52,51 @@ def test_two_agent_errors_spend_a_budget_of_two_and_losses_do_not_count_into_it(
     publish(attempt, failed_body(attempt, "contract_violation"))
     run.refresh_from_db()
     assert (run.state, run.cause, run.agent_error_failures, run.environment_failures) == ("failed", "agent_error", 2, 1)
+
+
+ENDINGS = {  # of a first failure within budget: state, counter that grew
+    **dict.fromkeys(
+        ("worker_crashed", "adapter_error", "adapter_unavailable", "workspace_provisioning_error", "input_unavailable"),
+        ("queued", "environment_failures"),
+    ),
+    **dict.fromkeys(("agent_exit", "contract_violation", "verification_failed"), ("queued", "agent_error_failures")),
+    **dict.fromkeys(
+        ("budget_exceeded", "policy_denied", "workspace_integrity", "baseline_red", "subject_changed", "invented"),
+        ("failed", ""),
+    ),
+    "drain_timeout": ("queued", "drain_failures"),
+    "usage_limited": ("queued", "usage_limit_failures"),
+    "timeout": ("timed_out", ""),
+}
+COUNTERS = ("environment_failures", "agent_error_failures", "drain_failures", "usage_limit_failures")
+
+
+def test_every_code_that_a_worker_may_report_is_tried():
+    assert set(FAILURES) - SERVER_FAILURES == set(ENDINGS) - {"invented"}
+
+
+@pytest.mark.parametrize("code", ENDINGS)
+def test_a_reported_failure_ends_the_attempt_and_grows_its_counter_alone(code):
+    run = enqueue(maxAttempts=2, maxEnvironmentRetries=1)
+    attempt = claim()
+    publish(attempt, failed_body(attempt, code))
+    run.refresh_from_db()
+    attempt.refresh_from_db()
+    state, counter = ENDINGS[code]
+    assert (run.state, attempt.reason_code, attempt.cause) == (state, code, failure_rule(code).cause)
+    assert {name for name in COUNTERS if getattr(run, name)} == ({counter} if counter else set())
+    assert (run.hold == "backoff", run.available_at is not None) == (state == "queued", state == "queued")
+
+
+@pytest.mark.parametrize("code", sorted(SERVER_FAILURES))
+def test_what_only_the_server_may_say_is_refused_from_a_worker(code):
+    enqueue()
+    attempt = claim()
+    with pytest.raises(Invalid) as told:
+        publish(attempt, failed_body(attempt, code))
+    assert told.value.code == "malformed"
+    attempt.refresh_from_db()
+    assert not attempt.is_finished
 
 
 def test_a_usage_limit_waits_for_the_instant_that_the_account_named():
