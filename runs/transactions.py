@@ -1,59 +1,22 @@
 """Write transactions that never show `database is locked` to a caller.
 
-SQLite's own busy wait sleeps and starves, so the threads of one process queue on a fair lock before BEGIN IMMEDIATE;
-other processes rely on the busy timeout and a bounded retry. PostgreSQL needs neither.
+On SQLite every one waits for its turn before BEGIN IMMEDIATE (`runs.turns`). What writes without a turn, another
+program or a single statement, is met by the busy timeout and a bounded retry. PostgreSQL needs neither.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from django.db import OperationalError, connection, transaction
 
+from runs.turns import TurnNeverCame, write_turn
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BEGIN_TRIES = 3  # each already waits for the busy timeout; more would only hide a stuck writer
-
-
-class FairLock:
-    """A lock that is handed over in the order of arrival; a thread that holds it may take it again."""
-
-    def __init__(self) -> None:
-        self._mutex = threading.Lock()
-        self._owner: int | None = None
-        self._depth = 0
-        self._waiting: deque[tuple[int, threading.Event]] = deque()
-
-    def acquire(self) -> None:
-        """Return when it is this thread's turn."""
-        me = threading.get_ident()
-        with self._mutex:
-            if self._owner in {None, me}:
-                self._owner = me
-                self._depth += 1
-                return
-            turn = threading.Event()
-            self._waiting.append((me, turn))
-        turn.wait()
-
-    def release(self) -> None:
-        """Give up one level; with the last one, the longest waiting thread owns the lock."""
-        with self._mutex:
-            self._depth -= 1
-            if self._depth:
-                return
-            self._owner = None
-            if self._waiting:
-                self._owner, turn = self._waiting.popleft()
-                self._depth = 1
-                turn.set()
-
-
-_turn = FairLock()
 
 
 @contextmanager
@@ -76,12 +39,27 @@ def without_waiting() -> Iterator[None]:
 
 
 @contextmanager
+def contested() -> Iterator[None]:
+    """A savepoint around a write that another transaction may forestall, so that the caller's goes on without it.
+
+    SQLite has one writer at a time: whoever writes has seen everything, nothing is forestalled, and nothing is saved.
+    """
+    if connection.vendor == "sqlite" and connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic():
+        yield
+
+
+@contextmanager
 def write_transaction() -> Iterator[None]:
     """One durable transaction around the body: committed when the block ends, nothing of it if it raises."""
     with ExitStack() as stack:
         if connection.vendor == "sqlite":
-            _turn.acquire()
-            stack.callback(_turn.release)
+            try:
+                stack.enter_context(write_turn(str(connection.settings_dict["NAME"])))
+            except TurnNeverCame as error:
+                raise OperationalError(str(error)) from error
         _begin(stack)
         yield
 

@@ -4,7 +4,7 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 from runs.queue.attempts.reaper import Grace
-from runs.transactions import FairLock
+from runs.turns import FairLock
 
 AT = datetime(2026, 8, 30, 12, tzinfo=UTC)
 LIVENESS = timedelta(seconds=90)
