@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from runs.contract.errors import Invalid
 from runs.models import Definition, Document, Prompt
+from runs.rows import row_find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,7 +71,10 @@ def prompt_hash_now(definition: Mapping[str, Any], pinned: str) -> str:
     prompt = definition.get("prompt")
     if pinned or not prompt:
         return pinned
-    return Prompt.objects.values_list("current_hash", flat=True).get(name=prompt["name"])
+    live = row_find(Prompt, name=prompt["name"])
+    if live is None:
+        raise Prompt.DoesNotExist(f"no prompt {prompt['name']} is stored")
+    return live.current_hash
 
 
 @lru_cache(maxsize=256)

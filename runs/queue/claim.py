@@ -11,8 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, OuterRef
+from django.db import IntegrityError, connection
 
 from runs.clock import now
 from runs.contract.errors import Refused
@@ -29,15 +28,13 @@ from runs.queue.limits.budgets import budget_hold, run_balances
 from runs.queue.limits.standing import caps_locked, standing_now
 from runs.queue.models_of_adapters import model_for
 from runs.queue.placement import OFFER_MATCHES
-from runs.transactions import write_transaction
+from runs.queue.specs import spec_of
+from runs.rows import row_find, row_insert
+from runs.transactions import contested, write_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Whether another unfinished attempt has the run's exclusive key; read with the run.
-KEY_TAKEN = Exists(
-    Attempt.objects.filter(exclusive_key=OuterRef("exclusive_key"), finished_at=None).exclude(exclusive_key="")
-)
 MOST_CANDIDATES = 20  # per claim; what fails its test leaves the ready index, so the next claim gets further
 PREPARATION = timedelta(seconds=120)  # what an attempt gets beside the spec's time-out, for workspace and upload
 
@@ -148,10 +145,11 @@ def _candidates(classes: Iterable[PlacementClass]) -> Iterable[ready.Head]:
 
 def _lease(request: ClaimRequest, head: ready.Head, at: datetime) -> Attempt | None:
     """Lease this run, or None: its key is taken or a budget is spent (it gets the hold), or another claim won it."""
-    run = Run.objects.select_related("spec_row", "placement_class").annotate(is_key_taken=KEY_TAKEN).get(pk=head.run_pk)
-    if run.state != RunState.QUEUED or run.hold:
+    run = row_find(Run, id=head.run_pk)
+    if run is None or run.state != RunState.QUEUED or run.hold:
         return None
-    if run.is_key_taken:
+    run.placement_class = head.placement_class
+    if ready.key_taken(run.exclusive_key):
         _held(run, Hold.EXCLUSIVE, at)
         return None
     balances = run_balances(run)
@@ -161,8 +159,8 @@ def _lease(request: ClaimRequest, head: ready.Head, at: datetime) -> Attempt | N
     own = balances.get(SpendScope.RUN)
     attempt = _new_attempt(request, run, head.placement_class, own.left if own else Limit(), at)
     try:
-        with transaction.atomic():
-            attempt.save(force_insert=True)
+        with contested():
+            row_insert(attempt)
             step = Step(f"worker:{request.worker_id}", "claimed", at, attempt)
             columns: dict[str, object] = {"attempt_number": attempt.number, "fencing_token": attempt.pk}
             if run.first_claimed_at is None:
@@ -186,7 +184,7 @@ def _held(run: Run, hold: Hold, at: datetime) -> None:
 
 
 def _new_attempt(request: ClaimRequest, run: Run, row: PlacementClass, left: Limit, at: datetime) -> Attempt:
-    spec = run.spec_row.document
+    spec = spec_of(run)
     adapter = resolve_adapter(request.offer, row.adapter) or row.adapter
     liveness = settings.FACTORY.liveness_seconds
     return Attempt(
@@ -219,7 +217,7 @@ def first_deadline(claimed_at: datetime, timeout_seconds: int) -> datetime:
 
 
 def _known_claim(request: ClaimRequest) -> ClaimedRun | None:
-    attempt = Attempt.objects.select_related("run").filter(node=request.node, claim_key=request.claim_key).first()
+    attempt = row_find(Attempt, node=request.node, claim_key=request.claim_key)
     if attempt is None:
         return None
     if attempt.claim_hash != request.claim_hash:
@@ -229,5 +227,5 @@ def _known_claim(request: ClaimRequest) -> ClaimedRun | None:
 
 def _busy_run(worker_id: str) -> str:
     """The public id of the run that this worker holds; empty when it holds none."""
-    held = Attempt.objects.filter(worker_id=worker_id, finished_at=None).values_list("run__run_id", flat=True).first()
-    return held or ""
+    held = row_find(Attempt, worker_id=worker_id, finished_at=None)
+    return held.run.run_id if held else ""

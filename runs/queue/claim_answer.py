@@ -9,11 +9,11 @@ from django.conf import settings
 
 from runs.contract.instants import format_instant
 from runs.definitions.stored import definition_document, document_content, references
-from runs.models import Attempt, Document, RunSpec
 from runs.queue.claim import first_deadline
 from runs.queue.limits.balance import MICRO
 
 if TYPE_CHECKING:
+    from runs.models import Attempt
     from runs.queue.attempts.heartbeat import Lease
 
 
@@ -21,7 +21,7 @@ def claim_answer(attempt: Attempt) -> dict[str, Any]:
     """The object under ``claim``, with the instants of the first answer. Needs ``attempt.run`` loaded or loadable."""
     run = attempt.run
     definition = definition_document(attempt.def_hash)
-    spec = RunSpec.objects.get(run=run)
+    spec = run.spec_row.document
     first_due = attempt.claimed_at + timedelta(seconds=attempt.liveness_seconds)
     return {
         "runId": run.run_id,
@@ -34,7 +34,7 @@ def claim_answer(attempt: Attempt) -> dict[str, Any]:
         "adapter": attempt.adapter,
         "model": attempt.model or None,
         "specHash": run.spec_hash,
-        "spec": spec.document,
+        "spec": spec,
         "definition": definition,
         "prompt": _prompt(attempt, definition),
         "documents": _documents(definition),
@@ -55,6 +55,4 @@ def _prompt(attempt: Attempt, definition: dict[str, Any]) -> dict[str, str] | No
 
 
 def _documents(definition: dict[str, Any]) -> list[dict[str, Any]]:
-    named = references(definition)
-    sizes = dict(Document.objects.filter(hash__in=[entry["hash"] for entry in named]).values_list("hash", "size_bytes"))
-    return [{**entry, "sizeBytes": sizes[entry["hash"]]} for entry in named]
+    return [{**entry, "sizeBytes": len(document_content(entry["hash"]) or b"")} for entry in references(definition)]

@@ -10,6 +10,7 @@ from runs.contract.errors import Refused
 from runs.contract.receipt import record_hash
 from runs.flow import AT_REST, RUN_MACHINE, RunState
 from runs.models import Attempt, JournalKind, JournalRow, Run
+from runs.rows import row_insert, row_update
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,14 +67,14 @@ def run_move(run: Run, edge_name: str, step: Step, **columns: Any) -> None:
     }
     _write(run, source, written)
     row.run_id = run.pk
-    row.save(force_insert=True)
+    row_insert(row)
 
 
 def journal_append(run: Run, kind: JournalKind, step: Step, **columns: Any) -> None:
     """Write a row that moves nothing (a fenced write, an extension), and ``columns`` with it. Same compare-and-set."""
     row = _next_row(run, step, kind=kind, edge="", moved=("", ""))
     _write(run, run.state, {**columns, "journal_seq": row.seq, "journal_head": row.record_hash})
-    row.save(force_insert=True)
+    row_insert(row)
 
 
 def hash_of(row: JournalRow, run_id: str) -> str:
@@ -127,10 +128,9 @@ def _write(run: Run, source: str, written: dict[str, Any]) -> None:
     if not run.pk:
         for name, value in written.items():
             setattr(run, name, value)
-        run.save(force_insert=True)
+        row_insert(run)
         return
-    changed = Run.objects.filter(pk=run.pk, state=source, journal_seq=run.journal_seq).update(**written)
-    if not changed:
+    if not row_update(Run, {"id": run.pk, "state": source, "journal_seq": run.journal_seq}, written):
         raise TransitionRefused(
             "transition_refused", f"{run.run_id} is no longer {source}", details={"runId": run.run_id, "state": source}
         )

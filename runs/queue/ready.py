@@ -19,20 +19,22 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 DUE_BATCH = 50
+MOST_CLASSES = 1000  # kept in a process; more of them are read anew
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement on runs and the index that serves it."""
+    """A statement on runs, or on another table, and the index that serves it."""
 
     index: str
     text: str
+    table: str = "runs_run"
 
     def sql(self) -> str:
         """The text for the database in use; SQLite is told the index."""
         if connection.vendor != "sqlite":
             return self.text
-        return self.text.replace("runs_run", f"runs_run INDEXED BY {self.index}")
+        return self.text.replace(self.table, f"{self.table} INDEXED BY {self.index}")
 
 
 READY_CLASSES = Statement(
@@ -45,7 +47,7 @@ WITH RECURSIVE ready(class_id) AS (
           WHERE state = 'queued' AND hold = '' AND placement_class_id > ready.class_id)
   FROM ready WHERE ready.class_id IS NOT NULL
 )
-SELECT c.* FROM ready JOIN runs_placementclass c ON c.id = ready.class_id
+SELECT c.id, c.key_hash FROM ready JOIN runs_placementclass c ON c.id = ready.class_id
 """,
 )
 HEAD = Statement(
@@ -82,6 +84,14 @@ UPDATE runs_run SET hold = '', hold_checked_at = NULL
 WHERE state = 'queued' AND hold = 'exclusive' AND exclusive_key = %s
 """,
 )
+KEY_HOLDER = Statement(
+    "attempt_open_per_key",
+    """
+SELECT 1 FROM runs_attempt
+WHERE exclusive_key = %s AND finished_at IS NULL AND NOT (exclusive_key = '')
+""",
+    table="runs_attempt",
+)
 HELD_OLDEST = Statement(
     "run_held",
     """
@@ -106,9 +116,12 @@ class Head:
         return (self.rank_at, self.run_pk)
 
 
+_classes: dict[tuple[int, str], PlacementClass] = {}
+
+
 def ready_classes() -> list[PlacementClass]:
-    """The classes that have ready runs, one index seek each."""
-    return list(PlacementClass.objects.raw(READY_CLASSES.sql()))
+    """The classes that have ready runs, one index seek each; a class is immutable and read once a process."""
+    return [_class(pk, key_hash) for pk, key_hash in _rows(READY_CLASSES.sql())]
 
 
 def due_classes(at: datetime) -> dict[PlacementClass, int]:
@@ -139,6 +152,11 @@ def due_released(at: datetime) -> int:
     return released
 
 
+def key_taken(exclusive_key: str) -> bool:
+    """Whether an unfinished attempt has this exclusive key; a run without one waits for nobody."""
+    return bool(exclusive_key and _rows(KEY_HOLDER.sql(), [exclusive_key]))
+
+
 def key_released(exclusive_key: str) -> int:
     """Make the queued runs that wait for this exclusive key ready; how many."""
     if not exclusive_key:
@@ -153,7 +171,16 @@ def held_oldest(before: datetime, limit: int) -> list[int]:
     return [pk for (pk,) in _rows(HELD_OLDEST.sql(), [before, limit])]
 
 
-def _rows(statement: str, parameters: Sequence[int | datetime] = ()) -> list[tuple[Any, ...]]:
+def _class(pk: int, key_hash: str) -> PlacementClass:
+    known = _classes.get((pk, key_hash))
+    if known is None:
+        if len(_classes) >= MOST_CLASSES:
+            _classes.clear()
+        known = _classes.setdefault((pk, key_hash), PlacementClass.objects.get(pk=pk))
+    return known
+
+
+def _rows(statement: str, parameters: Sequence[int | str | datetime] = ()) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, list(parameters))
         return list(cursor.fetchall())

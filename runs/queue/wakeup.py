@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import deque
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -24,10 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from runs.contract.placement import Offer
+    from runs.queue.wait_end import WaitEnd
 
 _log = logging.getLogger(__name__)
-
-STOP_LOOK_SECONDS = 0.2  # how late a waiting request notices that the server stops
 
 
 @dataclass(eq=False, slots=True)
@@ -55,7 +53,7 @@ class Watcher:
         self._controls: set[_Waiter] = set()
         self._thread: threading.Thread | None = None
 
-    def wait_for_claim(self, offer: Offer, node: str, timeout: float, stop: threading.Event | None = None) -> bool:
+    def wait_for_claim(self, offer: Offer, node: str, timeout: float, stop: WaitEnd | None = None) -> bool:
         """Return True when a run that this offer can take may be there, False after ``timeout`` seconds or a stop.
 
         Closes this thread's database connection while it waits. Of the waiters of one node with equal offers, at most
@@ -74,7 +72,7 @@ class Watcher:
                 self._leave(group, waiter)
 
     def wait_for_control(
-        self, attempt_id: int, seen_control_seq: int, timeout: float, stop: threading.Event | None = None
+        self, attempt_id: int, seen_control_seq: int, timeout: float, stop: WaitEnd | None = None
     ) -> bool:
         """Return True when a cancel or extension of the attempt was committed after ``seen_control_seq``."""
         waiter = _Waiter(attempt_id=attempt_id, seen_control_seq=seen_control_seq)
@@ -164,16 +162,11 @@ def _with_news(waiters: list[_Waiter]) -> list[_Waiter]:
     return [waiter for waiter in waiters if current.get(waiter.attempt_id, 0) > waiter.seen_control_seq]
 
 
-def _held(event: threading.Event, timeout: float, stop: threading.Event | None) -> bool:
+def _held(event: threading.Event, timeout: float, stop: WaitEnd | None) -> bool:
     """Wait without a database connection; what a caller's open transaction holds stays, for it is still needed."""
     if not connection.in_atomic_block:
         connections.close_all()
     if stop is None:
         return event.wait(timeout)
-    ends = time.monotonic() + timeout
-    while not event.is_set() and not stop.is_set():
-        left = ends - time.monotonic()
-        if left <= 0:
-            break
-        event.wait(min(left, STOP_LOOK_SECONDS))
-    return event.is_set()
+    with stop.ends(event):
+        return event.wait(timeout) and not stop.is_set()

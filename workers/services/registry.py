@@ -12,6 +12,7 @@ from runs.clock import now
 from runs.contract.canonical import document_hash
 from runs.contract.errors import Refused
 from runs.queue.attempts.release import attempt_release_worker
+from runs.rows import row_find
 from runs.transactions import joined_transaction, write_transaction
 from workers.liveness import liveness
 from workers.models import Worker
@@ -69,7 +70,7 @@ def worker_seen(*, worker_id: str, node: str, version: str, offer: dict[str, Any
     at = now()
     offer_hash = document_hash(offer)
     step = min(SEEN_STEP, liveness() / 3)
-    row = Worker.objects.filter(worker_id=worker_id).only("last_seen_at", "offer_hash", "stopped_at").first()
+    row = row_find(Worker, worker_id=worker_id)
     said = {"version": version, "offer": offer, "offer_hash": offer_hash, "last_seen_at": at}
     if row is None:
         with joined_transaction():

@@ -9,6 +9,7 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
+from runs.queue.wait_end import WaitEnd
 from workers.wire.policy import wait_slots
 
 if TYPE_CHECKING:
@@ -21,16 +22,16 @@ class Waiting:
     def __init__(self, slots: Callable[[], int]) -> None:
         self._slots = slots
         self._lock = threading.Lock()
-        self._held: dict[threading.Event, Hashable] = {}
+        self._held: dict[WaitEnd, Hashable] = {}
         self._stopping = False
 
     @contextlib.contextmanager
-    def place(self, key: Hashable) -> Iterator[threading.Event | None]:
-        """Give an event that ends this wait, or None when every slot is taken.
+    def place(self, key: Hashable) -> Iterator[WaitEnd | None]:
+        """Give what ends this wait, or None when every slot is taken.
 
         It is set by ``displace`` of the same key and by ``stop_all``.
         """
-        ended = threading.Event()
+        ended = WaitEnd()
         with self._lock:
             if self._stopping:
                 ended.set()

@@ -19,6 +19,7 @@ from runs.queue.attempts.retry import LEAST_SHARE, Failures, Retry, counted_colu
 from runs.queue.journal import Step, run_move
 from runs.queue.notices import work_appeared
 from runs.queue.ready import key_released
+from runs.rows import row_save
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +52,7 @@ def attempt_end(attempt: Attempt, ending: Ending) -> None:
     attempt.finished_at = ending.at
     for name, value in ending.columns.items():
         setattr(attempt, name, value)
-    attempt.save()
+    row_save(attempt)
     if key_released(attempt.exclusive_key) or _frees_a_limit(attempt):
         work_appeared()
 

@@ -10,6 +10,7 @@ from runs.contract.errors import FactoryError, NotFound, Refused
 from runs.models import Attempt, AttemptOutcome, JournalKind, Run
 from runs.queue.attempts.endings import deadline_enforced
 from runs.queue.journal import Step, journal_append
+from runs.rows import row_find
 from runs.transactions import write_transaction
 
 if TYPE_CHECKING:
@@ -95,9 +96,8 @@ def _verdict(presented: Presented, operation: str, *, cancelled_too: bool) -> He
 
 def _newest(presented: Presented, *, lock: bool = False) -> tuple[Run, Attempt]:
     """The run and its newest attempt, if this node holds or has held one of it."""
-    rows = Run.objects.select_for_update() if lock else Run.objects.all()
-    run = rows.filter(run_id=presented.run_id).first()
-    attempt = None if run is None else Attempt.objects.filter(run=run, number=run.attempt_number).first()
+    run = row_find(Run, lock=lock, run_id=presented.run_id)
+    attempt = None if run is None else row_find(Attempt, run_id=run.pk, number=run.attempt_number)
     if run is None or attempt is None or not _knows(presented.node, attempt):
         raise NotFound("not_found", f"node {presented.node} holds no attempt of {presented.run_id}")
     attempt.run = run

@@ -16,6 +16,7 @@ from runs.queue.attempts.fence import Held, Presented, attempt_write
 from runs.queue.attempts.usage import Totals, usage_record, usage_totals
 from runs.queue.claim import PREPARATION
 from runs.queue.journal import Step, journal_append, run_move
+from runs.rows import row_save
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,7 +116,7 @@ def _beat(held: Held, beat: Heartbeat, totals: Totals | None) -> Lease:
         attempt_renewed(held)
     attempt.heartbeat_seq = beat.sequence
     attempt.heartbeat_hash = beat.body_hash
-    attempt.save()
+    row_save(attempt)
     return _lease(held)
 
 

@@ -15,9 +15,11 @@ from runs.queue.attempts.endings import Ending, attempt_end, attempt_failed, com
 from runs.queue.attempts.fence import Held, Presented, attempt_write
 from runs.queue.attempts.heartbeat import attempt_started, attempt_verifying
 from runs.queue.attempts.receipts import receipt_document
+from runs.queue.attempts.trace import trace_store
 from runs.queue.attempts.usage import usage_record, usage_totals
 from runs.queue.attempts.verification import Submission, submission_checked
 from runs.queue.journal import Step, run_move
+from runs.rows import row_find, row_insert
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,11 +44,13 @@ def attempt_publish(presented: Presented, *, key: str, request_hash: str, body: 
         held.attempt.result_key = key
         held.attempt.result_hash = request_hash
         held.attempt.exit_code = body["execution"].get("exitCode")
+        if rows := body.get("trace"):
+            trace_store(held, rows)
         if submission.document is not None:
             _accept_result(held, submission, submission.document, usage)
         else:
             _accept_failure(held, submission)
-        return _answer(held.attempt)
+        return _answer(held.attempt, held.run.state)
 
     try:
         return attempt_write(presented, "result", accept)
@@ -63,7 +67,7 @@ def _accept_result(held: Held, submission: Submission, document: Mapping[str, An
     if submission.terminal_state is TerminalState.COMPLETED or run.state == RunState.RUNNING:
         _walk_to_verifying(held, submission)
     receipt = receipt_document(held, document, usage)
-    result = Result.objects.create(
+    result = Result(
         run=run,
         attempt=attempt,
         terminal_state=str(submission.terminal_state),
@@ -74,13 +78,16 @@ def _accept_result(held: Held, submission: Submission, document: Mapping[str, An
         canonical=canonical_bytes(dict(document)).decode(),
         accepted_at=at,
     )
-    Receipt.objects.create(
-        run=run,
-        attempt=attempt,
-        receipt_hash=receipt["receiptHash"],
-        journal_head=receipt["journalHead"],
-        canonical=canonical_bytes(receipt).decode(),
-        accepted_at=at,
+    row_insert(result)
+    row_insert(
+        Receipt(
+            run=run,
+            attempt=attempt,
+            receipt_hash=receipt["receiptHash"],
+            journal_head=receipt["journalHead"],
+            canonical=canonical_bytes(receipt).decode(),
+            accepted_at=at,
+        )
     )
     _bind_artifacts(attempt, submission, result)
     detail = {"receiptHash": receipt["receiptHash"]}
@@ -116,6 +123,8 @@ def _walk_to_verifying(held: Held, submission: Submission) -> None:
 
 
 def _bind_artifacts(attempt: Attempt, submission: Submission, result: Result | None) -> None:
+    if not submission.artifact_refs:
+        return
     ResultArtifact.objects.bulk_create(
         ResultArtifact(
             attempt=attempt, result=result, artifact_id=bare_hex(ref["sha256"]), kind=ref["kind"], name=ref["name"]
@@ -125,29 +134,28 @@ def _bind_artifacts(attempt: Attempt, submission: Submission, result: Result | N
 
 
 def _known_answer(presented: Presented, key: str, request_hash: str) -> dict[str, Any] | None:
-    attempt = Attempt.objects.select_related("run").filter(node=presented.node, result_key=key).first()
+    attempt = row_find(Attempt, filled="result_key", node=presented.node, result_key=key)
     if attempt is None:
         return None
     if attempt.result_hash != request_hash:
         raise Refused("idempotency_conflict", "this result key was used for another submission")
-    return _answer(attempt)
+    moves = JournalRow.objects.filter(run=attempt.run, kind=JournalKind.TRANSITION, attempt=attempt.number)
+    last = moves.order_by("-seq").first()
+    return _answer(attempt, last.to_state if last else attempt.run.state)
 
 
-def _answer(attempt: Attempt) -> dict[str, Any]:
+def _answer(attempt: Attempt, run_state: str) -> dict[str, Any]:
     """What was answered first, from rows that do not change: the state right after, not the state of today."""
     run = attempt.run
-    last = (
-        JournalRow.objects.filter(run=run, kind=JournalKind.TRANSITION, attempt=attempt.number).order_by("-seq").first()
-    )
     answer = {
         "serverTime": format_instant(attempt.finished_at or attempt.claimed_at),
         "accepted": True,
         "runId": run.run_id,
         "attempt": attempt.number,
         "terminalState": attempt.outcome,
-        "runState": last.to_state if last else run.state,
+        "runState": run_state,
     }
-    receipt = Receipt.objects.filter(attempt=attempt).first()
+    receipt = row_find(Receipt, attempt_id=attempt.pk)
     if receipt is not None:
         answer["receipt"] = {
             "schemaVersion": receipt.document["schemaVersion"],

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from runs.contract.instants import format_instant
 from runs.contract.receipt import build_receipt
 from runs.definitions.stored import definition_document, references
-from runs.models import JournalKind, JournalRow, RunSpec, Usage
+from runs.models import Attempt, JournalKind, JournalRow, Run, Usage
 from runs.queue.attempts.usage import usage_document
+from runs.queue.specs import spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,16 +33,14 @@ def receipt_document(held: Held, result: Mapping[str, Any], usage: Usage | None)
             "specHash": run.spec_hash,
             "defHash": attempt.def_hash,
             "promptHash": attempt.prompt_hash or None,
-            "inputHash": RunSpec.objects.get(run=run).document["inputHash"],
+            "inputHash": spec_of(run)["inputHash"],
             "outputContract": run.output_contract,
             "artifactHash": result.get("artifactHash"),
             "evidenceHash": result.get("evidenceHash"),
             "artifacts": [{"kind": ref["kind"], "sha256": ref["sha256"]} for ref in result["artifacts"]],
             "journalHead": run.journal_head,
             "verification": result["verification"],
-            "deadlineExtensions": JournalRow.objects.filter(
-                run=run, kind=JournalKind.EXTENSION, attempt=attempt.number
-            ).count(),
+            "deadlineExtensions": _extensions(run, attempt),
             "harness": harness,
             "adapter": attempt.adapter,
             "model": attempt.model or None,
@@ -50,3 +49,9 @@ def receipt_document(held: Held, result: Mapping[str, Any], usage: Usage | None)
             "acceptedAt": format_instant(held.at),
         }
     )
+
+
+def _extensions(run: Run, attempt: Attempt) -> int:
+    if not attempt.control_seq:  # each extension raises it, for the held heartbeat to hear of it
+        return 0
+    return JournalRow.objects.filter(run=run, kind=JournalKind.EXTENSION, attempt=attempt.number).count()

@@ -37,6 +37,14 @@ def trace_append(presented: Presented, rows: Sequence[Mapping[str, Any]]) -> Tra
 
 
 def _append(held: Held, rows: Sequence[Mapping[str, Any]]) -> TraceAnswer:
+    answer = trace_store(held, rows)
+    attempt_renewed(held)
+    held.attempt.save(update_fields=["heartbeat_due_at"])
+    return answer
+
+
+def trace_store(held: Held, rows: Sequence[Mapping[str, Any]]) -> TraceAnswer:
+    """Store the rows that are not there yet, in the transaction that holds the attempt."""
     attempt = held.attempt
     stored = TraceRow.objects.filter(attempt=attempt)
     known = set(stored.filter(seq__in=[row["seq"] for row in rows]).values_list("seq", flat=True))
@@ -57,8 +65,6 @@ def _append(held: Held, rows: Sequence[Mapping[str, Any]]) -> TraceAnswer:
         full = row["kind"] != "lifecycle" and count > MOST_ROWS
         fresh[row["seq"]] = _row(attempt.pk, row, full=full)
     TraceRow.objects.bulk_create(fresh.values())
-    attempt_renewed(held)
-    attempt.save(update_fields=["heartbeat_due_at"])
     highest = stored.order_by("-seq").values_list("seq", flat=True).first() or 0
     return TraceAnswer(next_seq=highest + 1, full=count > MOST_ROWS)
 

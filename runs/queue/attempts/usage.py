@@ -11,6 +11,7 @@ from django.db import connection
 from runs.contract.errors import Invalid
 from runs.models import Attempt, CostSource, Run, SpendScope, Usage
 from runs.policy import policy
+from runs.rows import row_find, row_insert, row_save
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +67,7 @@ def usage_totals(reported: Mapping[str, Any] | None, *, duration_ms: int | None 
 
 def usage_record(run: Run, attempt: Attempt, totals: Totals, at: datetime) -> Usage:
     """Raise the attempt's totals to what was reported, and the sums by the difference; a smaller total is ignored."""
-    row = Usage.objects.filter(attempt=attempt).first()
+    row = row_find(Usage, attempt_id=attempt.pk)
     if row is None:
         row = Usage(attempt=attempt, adapter=attempt.adapter, model=attempt.model)
     tokens_before, cost_before = row.tokens, row.cost_micro_usd or 0
@@ -81,7 +82,10 @@ def usage_record(run: Run, attempt: Attempt, totals: Totals, at: datetime) -> Us
         row.duration_ms = max(row.duration_ms, totals.duration_ms)
     row.model = totals.model or row.model
     row.updated_at = at
-    row.save()
+    if row.pk:
+        row_save(row)
+    else:
+        row_insert(row)
     _spend(run, at, tokens=row.tokens - tokens_before, cost=(row.cost_micro_usd or 0) - cost_before)
     return row
 

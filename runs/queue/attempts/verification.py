@@ -15,6 +15,7 @@ from runs.contract.wire import LARGEST_DETAIL
 from runs.definitions.stored import definition_document, schema_document
 from runs.models import ArtifactGrant, Run, RunSpec
 from runs.queue.attempts.semantics import semantic_check
+from runs.rows import row_find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +46,7 @@ def submission_checked(presented: Presented, body: Mapping[str, Any]) -> Submiss
     Raises ContractViolation and Invalid (`definition_mismatch`, `artifact_not_granted`, `malformed`) and writes
     nothing, so the lease stays as it is; NotFound for an unknown run.
     """
-    run = Run.objects.filter(run_id=presented.run_id).first()
+    run = row_find(Run, run_id=presented.run_id)
     if run is None:
         raise NotFound("not_found", f"no run {presented.run_id}")
     _check_hashes(run, body)

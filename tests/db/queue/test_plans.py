@@ -6,17 +6,21 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 from django.db.models import Q
+from django.test.utils import CaptureQueriesContext
 
 from runs.clock import now
 from runs.models import Attempt, JournalRow, PlacementClass, Run, TraceRow
 from runs.policy import policy
 from runs.queue import ready
 from runs.queue.limits import budgets, standing
+from runs.rows import row_find
 from tests.queue_driver import claim, enqueue
 from tests.site_policy import edited_policy
 
 ROWS = 5000
 AUTOMATIC = {  # SQLite makes and names the index of a unique constraint itself
+    "attempt_number": "sqlite_autoindex_runs_attempt_1",
+    "attempt_claim_key": "sqlite_autoindex_runs_attempt_2",
     "journal_chain": "sqlite_autoindex_runs_journalrow_1",
     "trace_row_once": "sqlite_autoindex_runs_tracerow_1",
     "spend_total": "sqlite_autoindex_runs_spend_1",
@@ -123,6 +127,7 @@ def check_the_claim():
     assert_uses(plan_of(ready.COUNT.sql(), [row.pk, 100]), "run_ready")
     assert_uses(plan_of(ready.DUE.sql(), [at, 50]), "run_backoff")
     assert_uses(plan_of(ready.KEY_WAITERS.sql(), ["branch-20"]), "run_exclusive")
+    assert_uses(plan_of(ready.KEY_HOLDER.sql(), ["branch-20"]), "attempt_open_per_key")
     with edited_policy("limits: {perAgent: {pr-review: 1}}"):
         plan = plan_of(*standing.statement(policy(), at))
         assert_uses(plan, "attempt_open_by_class")
@@ -153,6 +158,14 @@ def check_lists_sweeps_and_guards():
         if connection.vendor == "postgresql" and index in SMALL_ON_POSTGRES:
             continue
         assert_uses(plan_of_rows(rows), index)
+    for index, equal in {
+        "attempt_claim_key": {"node": "node-7", "claim_key": "claim-7"},
+        "attempt_result_key": {"filled": "result_key", "node": "node-7", "result_key": "result-7"},
+        "attempt_number": {"run_id": 7, "number": 1},
+    }.items():
+        with CaptureQueriesContext(connection) as captured:
+            row_find(Attempt, **equal)
+        assert_uses(plan_of(captured.captured_queries[0]["sql"].replace("%", "%%"), []), index)
     liveness = plan_of_rows(open_rows.filter(heartbeat_due_at__lte=at).order_by("heartbeat_due_at")[:100])
     deadline = plan_of_rows(open_rows.filter(deadline_at__lte=at).order_by("deadline_at")[:100])
     for plan in (liveness, deadline):

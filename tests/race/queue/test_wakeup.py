@@ -10,6 +10,7 @@ from django.db import connection, connections
 from runs.contract.placement import Offer
 from runs.queue.cancel import run_cancel
 from runs.queue.changes import ticks
+from runs.queue.wait_end import WaitEnd
 from runs.queue.wakeup import Watcher
 from tests.queue_driver import OFFER, claim, enqueue
 from tests.threads import together
@@ -41,7 +42,7 @@ def when_held(watcher, count, act):
 
 def test_an_enqueue_wakes_one_waiter_of_the_fitting_offer_and_no_other(watcher):
     woken = []
-    stop = threading.Event()
+    stop = WaitEnd()
 
     def wait(offer, number):
         if watcher.wait_for_claim(offer, "lab", PATIENCE, stop):
@@ -98,7 +99,7 @@ def test_a_wait_ends_when_its_time_is_over(watcher):
 def test_a_cancel_wakes_the_held_heartbeat_of_its_attempt_alone(watcher):
     run, other = enqueue(), enqueue()
     attempt, bystander = claim(), claim()
-    stop = threading.Event()
+    stop = WaitEnd()
 
     def come():
         when_held(watcher, 2, partial(run_cancel, run=run, code="operator_cancel", actor="operator:ann"))
@@ -121,7 +122,7 @@ def test_a_waiting_request_holds_no_database_connection(watcher):
     open_while_waiting = []
 
     def held():
-        stop = threading.Event()
+        stop = WaitEnd()
         mine = connection
 
         def look():
