@@ -1,6 +1,7 @@
 """JSON Schema 2020-12 as one question: what is wrong with a document, and where."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -8,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from runs.contract.canonical import canonical_bytes, parse_strict
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from jsonschema.protocols import Validator
 
 
@@ -22,18 +25,37 @@ class SchemaViolation:
 LONGEST_MESSAGE = 500  # characters; jsonschema quotes the offending value in full
 
 
+class Form:
+    """A schema of our own, made ready at its first use and kept."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        """``schema`` never changes afterwards."""
+        self._schema = schema
+        self._ready: Validator | None = None
+
+    def violation(self, document: Any) -> SchemaViolation | None:
+        """The best error of a document, or None if it fits."""
+        if self._ready is None:
+            self._ready = _validator(canonical_bytes(self._schema))
+        return _best_error(self._ready, document)
+
+
 def schema_violation(schema: Mapping[str, Any], document: Any) -> SchemaViolation | None:
     """The best error of a document against a schema, or None if it fits."""
+    return _best_error(_validator(canonical_bytes(schema)), document)
+
+
+def _best_error(validator: Validator, document: Any) -> SchemaViolation | None:
     from jsonschema.exceptions import best_match
 
-    error = best_match(_validator(canonical_bytes(schema)).iter_errors(document))
+    error = best_match(validator.iter_errors(document))
     if error is None:
         return None
     return SchemaViolation(path=error.json_path, message=error.message[:LONGEST_MESSAGE])
 
 
 @lru_cache(maxsize=128)
-def _validator(schema: bytes) -> "Validator":
+def _validator(schema: bytes) -> Validator:
     from jsonschema import Draft202012Validator
 
     return Draft202012Validator(parse_strict(schema))

@@ -8,7 +8,7 @@ from typing import Any
 from runs.contract.codes import REFUSALS, Phase, TerminalState
 from runs.contract.errors import Invalid
 from runs.contract.pool_wire import pool_answer, pool_request
-from runs.contract.schemas import schema_violation
+from runs.contract.schemas import Form
 from runs.contract.spec import HASH, INSTANT, LABELS, SPEC_VERSION
 
 API_VERSION = "factory.worker-api/v1"
@@ -119,6 +119,19 @@ RESULT_DOCUMENT = _object(
         "usedMemos": {"type": "array"},
     },
 )
+TRACE_BATCH: dict[str, Any] = {
+    "type": "array",
+    "maxItems": TRACE_ROWS,
+    "items": _object(
+        "seq at kind payload",
+        {
+            "seq": {"type": "integer", "minimum": 1},
+            "at": INSTANT,
+            "kind": _TEXT,
+            "payload": {"type": "object"},
+        },
+    ),
+}
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "hello": _object(
@@ -167,19 +180,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
         {
             "attempt": _ATTEMPT,
             "fencingToken": _TOKEN,
-            "rows": {
-                "type": "array",
-                "maxItems": TRACE_ROWS,
-                "items": _object(
-                    "seq at kind payload",
-                    {
-                        "seq": {"type": "integer", "minimum": 1},
-                        "at": INSTANT,
-                        "kind": _TEXT,
-                        "payload": {"type": "object"},
-                    },
-                ),
-            },
+            "rows": TRACE_BATCH,
         },
     ),
     "result": {
@@ -197,10 +198,11 @@ REQUESTS: dict[str, dict[str, Any]] = {
                 "execution": EXECUTION,
                 "specHash": HASH,
                 "defHash": HASH,
+                "trace": TRACE_BATCH,
             },
         ),
         "if": {"properties": {"terminalState": {"enum": [TerminalState.COMPLETED, TerminalState.REFUSED]}}},
-        "then": {"required": ["result"], "properties": {"result": RESULT_DOCUMENT}},
+        "then": {"required": ["result"], "properties": {"result": {"type": "object"}}},  # its form is said above
     },
     "pool": pool_request(OFFER_PROPERTIES),
     "bye": _object("reason", {"reason": {"enum": list(BYE_REASONS)}}),
@@ -307,10 +309,13 @@ ANSWERS: dict[str, dict[str, Any]] = {
     ),
 }
 
+_REQUEST_FORMS = {name: Form(schema) for name, schema in REQUESTS.items()}
+_ANSWER_FORMS = {name: Form(schema) for name, schema in ANSWERS.items()}
+
 
 def check_request(name: str, document: Any) -> None:
     """Pass a well-formed body of the named request; ``Invalid`` (``malformed``) with ``details.path``."""
-    _check(REQUESTS[name], document)
+    _check(_REQUEST_FORMS[name], document)
     if (
         name == "result"
         and document["terminalState"] == TerminalState.REFUSED
@@ -322,7 +327,7 @@ def check_request(name: str, document: Any) -> None:
 
 def check_answer(name: str, document: Any) -> None:
     """Pass a well-formed answer of the named request; ``Invalid`` (``malformed``) with ``details.path``."""
-    _check(ANSWERS[name], document)
+    _check(_ANSWER_FORMS[name], document)
 
 
 def error_body(code: str, message: str, *, retryable: bool, details: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -333,8 +338,8 @@ def error_body(code: str, message: str, *, retryable: bool, details: dict[str, A
     }
 
 
-def _check(schema: dict[str, Any], document: Any) -> None:
-    violation = schema_violation(schema, document)
+def _check(form: Form, document: Any) -> None:
+    violation = form.violation(document)
     if violation is not None:
         message = f"{violation.path}: {violation.message}"
         raise Invalid("malformed", message, details={"path": violation.path})

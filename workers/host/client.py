@@ -1,28 +1,25 @@
 """The worker's end of ``/worker/v1``: one request, one answer or one classified fault; patience on top."""
 
 import contextlib
+import json
 import random
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
-
-import requests
 
 from runs.contract.canonical import canonical_bytes
 from runs.contract.codes import Reaction, reaction
 from runs.contract.errors import Invalid
 from runs.contract.instants import parse_instant
-from workers.host.credential import CredentialFile, is_loopback
+from workers.host.connections import Connections, NoAnswer, Reply
+from workers.host.credential import CredentialFile
 
-CONNECT_SECONDS = 5.0
 READ_MARGIN = 10.0  # seconds beyond the wait that was asked for
 UPLOAD_SECONDS = 60.0  # without progress
 FIRST_RETRY = 0.5  # seconds; doubled up to LONGEST_RETRY
 LONGEST_RETRY = 30.0
-UNTRUSTED = "SSLError; is the authority of its certificate in REQUESTS_CA_BUNDLE?"
 CREDENTIAL_PAUSE = 5.0  # seconds between two looks at a credential file that was refused
 DOUBLINGS = 10
 CLOCK: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -85,17 +82,14 @@ class Backoff:
 
 
 class Client:
-    """Requests of one worker. Every thread gets a connection of its own."""
+    """Requests of one worker. Safe for threads."""
 
     def __init__(self, url: str, credentials: CredentialFile, worker_id: str) -> None:
         """``url`` was checked by ``check_address``; ``worker_id`` is blank for a supervisor, which is no worker."""
         self.url = url
         self.credentials = credentials
         self.worker_id = worker_id
-        self._local = threading.local()
-        host = urlsplit(url).hostname or ""
-        # A proxy of the environment never sees requests to this machine; REQUESTS_CA_BUNDLE counts everywhere.
-        self._proxies = {"no_proxy": host} if is_loopback(host) else {}
+        self._connections = Connections(url)
 
     def post(self, path: str, body: Mapping[str, Any], *, key: str | None = None, worker_id: str | None = None,
              wait: float = 0.0) -> Answer:  # fmt: skip
@@ -113,7 +107,7 @@ class Client:
         return self._request("GET", path, content=None, headers={}, worker_id=worker_id, seconds=UPLOAD_SECONDS)
 
     def upload(self, content: Any, headers: Mapping[str, str], *, worker_id: str | None = None) -> Answer:
-        """POST the bytes of an open file to the artifact store."""
+        """POST the bytes of an open file, whose ``Content-Length`` is among the headers, to the artifact store."""
         return self._request(
             "POST", "/artifacts", content=content, headers=headers, worker_id=worker_id, seconds=UPLOAD_SECONDS
         )
@@ -121,40 +115,22 @@ class Client:
     def _request(
         self, method: str, path: str, *, content: Any, headers: Mapping[str, str], worker_id: str | None, seconds: float
     ) -> Answer:
-        credential = self.credentials.current
-        boot = worker_id or self.worker_id
+        said = {**headers, "Authorization": f"Bearer {self.credentials.current.token}"}
+        if boot := worker_id or self.worker_id:
+            said["X-Worker-Id"] = boot
         try:
-            answer = self._session().request(
-                method,
-                f"{self.url}{path}",
-                data=content,
-                headers={**headers, "X-Worker-Id": boot} if boot else headers,
-                auth=_Bearer(credential.token),
-                timeout=(CONNECT_SECONDS, seconds),
-                allow_redirects=False,
-                proxies=dict(self._proxies),
-            )
-        except requests.exceptions.SSLError:
-            raise Unreachable(UNTRUSTED) from None
-        except requests.RequestException as error:
-            # The text of such an error may quote headers; its type says enough.
-            raise Unreachable(type(error).__name__) from None
+            reply = self._connections.request(method, path, content=content, headers=said, seconds=seconds)
+        except NoAnswer as error:
+            raise Unreachable(str(error)) from None
         received = elapsed()
-        if answer.status_code >= requests.codes.multiple_choices:
-            raise _fault(answer)
+        if reply.status >= HTTPStatus.MULTIPLE_CHOICES:
+            raise _fault(reply)
         document: dict[str, Any] = {}
-        if "json" in answer.headers.get("Content-Type", "") and method == "POST":
+        if method == "POST" and "json" in reply.header("Content-Type"):
             with contextlib.suppress(ValueError):
-                found = answer.json()
+                found = json.loads(reply.content)
                 document = found if isinstance(found, dict) else {}
-        return Answer(document=document, content=answer.content, received=received)
-
-    def _session(self) -> requests.Session:
-        session: requests.Session | None = getattr(self._local, "session", None)
-        if session is None:
-            session = requests.Session()
-            self._local.session = session
-        return session
+        return Answer(document=document, content=reply.content, received=received)
 
 
 def patiently(act: Callable[[], Answer], credentials: CredentialFile, pause: Callable[[float], bool]) -> Answer:
@@ -178,24 +154,13 @@ def patiently(act: Callable[[], Answer], credentials: CredentialFile, pause: Cal
                 raise
 
 
-class _Bearer(requests.auth.AuthBase):
-    """Sets the header itself, so that no .netrc of the machine can replace it."""
-
-    def __init__(self, token: str) -> None:
-        self._token = token
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers["Authorization"] = f"Bearer {self._token}"
-        return request
-
-
-def _fault(answer: requests.Response) -> WireFault:
-    code, message, details = "", answer.reason or "", None
+def _fault(reply: Reply) -> WireFault:
+    code, message, details = "", reply.reason or "", None
     with contextlib.suppress(ValueError, KeyError, TypeError, Invalid):
-        error = answer.json()["error"]
+        error = json.loads(reply.content)["error"]
         code, message, details = str(error["code"]), str(error["message"]), error.get("details")
     try:
-        retry_after = float(answer.headers.get("Retry-After", "0"))
+        retry_after = float(reply.header("Retry-After") or "0")
     except ValueError:
         retry_after = 0.0
-    return WireFault(code or "unknown", answer.status_code, message, details=details, retry_after=retry_after)
+    return WireFault(code or "unknown", reply.status, message, details=details, retry_after=retry_after)

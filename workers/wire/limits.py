@@ -13,8 +13,8 @@ from runs.contract.errors import Transient
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-REQUESTS_PER_SECOND = 50.0  # of one credential
-BURST = 200.0  # requests that a quiet credential may send at once
+REQUESTS_PER_SECOND = 1000.0  # of one credential, which all workers of a node share
+BURST = 2000.0  # requests that a quiet credential may send at once
 UPLOADS_AT_ONCE = 4  # of one credential
 BAD_TOKENS = 20  # of one address within BAD_TOKEN_SECONDS
 BAD_TOKEN_SECONDS = 60.0
@@ -39,7 +39,9 @@ class RequestRate:
                 self._left[credential] = (left, at)
                 wait = (1 - left) / REQUESTS_PER_SECOND
                 raise Transient(
-                    "rate_limited", "this credential sends more than 50 requests a second", retry_after=wait
+                    "rate_limited",
+                    f"this credential sends more than {REQUESTS_PER_SECOND:.0f} requests a second",
+                    retry_after=wait,
                 )
             self._left[credential] = (left - 1, at)
 

@@ -1,9 +1,11 @@
 """The far side of a worker's wire: a small control plane, state first, that speaks /worker/v1 over real HTTP."""
 
+import contextlib
 import hashlib
 import itertools
 import json
 import os
+import socket
 import threading
 import time
 from dataclasses import dataclass, field
@@ -52,6 +54,16 @@ class _Server(ThreadingHTTPServer):
     def handle_error(self, *_):
         """A killed worker breaks its connections off."""
 
+    def process_request(self, request, client_address):
+        self.open = [*getattr(self, "open", ()), request]
+        super().process_request(request, client_address)
+
+    def hang_up(self):
+        """End the connections that workers keep, as the end of the process would."""
+        for connection in getattr(self, "open", ()):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
 
 class ControlPlane:
     """Holds runs, hands them out, and remembers every request. ``offset`` puts its clock ahead of the host's."""
@@ -89,6 +101,7 @@ class ControlPlane:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+        self._server.hang_up()
 
     # Verbs of a test.
 

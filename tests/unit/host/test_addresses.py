@@ -11,6 +11,7 @@ import pytest
 
 from workers.host.client import Client, Unreachable
 from workers.host.credential import CredentialFile
+from workers.host.options import UsageError
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
 
@@ -37,8 +38,8 @@ def authority(tmp_path_factory):
 
 
 @pytest.fixture
-def client(authority, tmp_path):
-    """A client of a server behind TLS on this machine; the environment names a proxy that is not there."""
+def connect(authority, tmp_path):
+    """Makes a client of a server behind TLS on this machine, with the environment as it is then."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(authority, authority.parent / "key.pem")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Hello)
@@ -48,19 +49,25 @@ def client(authority, tmp_path):
     document = {"schemaVersion": "factory.worker-credential/v1", "node": "lab", "token": "secret"}
     file.write_text(json.dumps(document))
     file.chmod(0o600)
-    yield Client(f"https://localhost:{server.server_port}", CredentialFile(file), "lab.1")
+    yield lambda: Client(f"https://localhost:{server.server_port}", CredentialFile(file), "lab.1")
     server.shutdown()
     server.server_close()
 
 
-def test_a_private_authority_counts_on_this_machine_and_a_proxy_does_not(client, authority, monkeypatch):
+def test_a_private_authority_counts_on_this_machine_and_a_proxy_does_not(connect, authority, monkeypatch):
     """As behind a tunnel: https on a loopback address, signed by an authority of the site."""
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority))
-    assert client.get("/").content == b"hello"
+    assert connect().get("/").content == b"hello"
 
 
-def test_an_unknown_authority_is_named_as_the_cause(client, monkeypatch):
+def test_an_unknown_authority_is_named_as_the_cause(connect, monkeypatch):
     monkeypatch.delenv("REQUESTS_CA_BUNDLE", raising=False)
     with pytest.raises(Unreachable, match="REQUESTS_CA_BUNDLE"):
-        client.get("/")
+        connect().get("/")
+
+
+def test_an_authority_that_is_not_there_stops_the_start(connect, monkeypatch):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/absent/authority.pem")
+    with pytest.raises(UsageError, match=r"REQUESTS_CA_BUNDLE: /absent/authority\.pem cannot be used"):
+        connect()

@@ -1,7 +1,7 @@
 import pytest
 
 from runs.contract.errors import Transient
-from workers.wire.limits import BadTokens, RequestRate, Uploads
+from workers.wire.limits import BURST, REQUESTS_PER_SECOND, BadTokens, RequestRate, Uploads
 
 
 class Clock:
@@ -12,17 +12,17 @@ class Clock:
         return self.seconds
 
 
-def test_a_quiet_credential_may_burst_and_then_sends_fifty_a_second():
+def test_a_quiet_credential_may_burst_and_then_sends_at_a_steady_rate():
     clock = Clock()
     rate = RequestRate(clock)
-    for _ in range(200):
+    for _ in range(int(BURST)):
         rate.take(1)
     with pytest.raises(Transient) as refused:
         rate.take(1)
-    assert refused.value.retry_after == pytest.approx(0.02)
+    assert refused.value.retry_after == pytest.approx(1 / REQUESTS_PER_SECOND)
     rate.take(2)
     clock.seconds = 1.0
-    for _ in range(50):
+    for _ in range(int(REQUESTS_PER_SECOND)):
         rate.take(1)
     with pytest.raises(Transient):
         rate.take(1)

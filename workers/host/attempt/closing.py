@@ -129,6 +129,8 @@ def _publish(run: "AttemptRun", verdict: Verdict, salvage: Salvage | None) -> bo
         stored = _push_aside(run)
     workspace = (run.observation or observe_checkout(run)) if verdict.state in {"completed", "refused"} else None
     body = submission(run.claimed, verdict, run.execution, refs, workspace.document() if workspace else None)
+    if rest := run.trace.close():
+        body["trace"] = rest
     entry = spool(
         run.host.boot.folder / "outbox",
         worker_id=run.host.client.worker_id,
@@ -138,7 +140,8 @@ def _publish(run: "AttemptRun", verdict: Verdict, salvage: Salvage | None) -> bo
         salvage=str(salvage.bundle) if salvage is not None and stored else None,
     )
     run.note("publishing")
-    _say_publishing(run)
+    if files:
+        _say_publishing(run)
     if run.stop.reason is StopReason.FENCED:
         fault = WireFault("fenced", 409, "another attempt holds this run")
         quarantine(run.host.home / "quarantine", entry, fault)
@@ -149,10 +152,13 @@ def _publish(run: "AttemptRun", verdict: Verdict, salvage: Salvage | None) -> bo
         return True
     sender = Sender(run.host.client, run.host.home, run.host.signals.pause_sending)
     try:
-        sender.send(entry, accepted=lambda _: run.note(ACCEPTED))
+        accepted = sender.send(entry, accepted=lambda _: run.note(ACCEPTED))
     except (Unreachable, WireFault):
         log.warning("event=left_in_spool attempt=%s", run.claimed.name)
         return False
+    if not accepted:
+        _learn_of_cancel(run, salvage)
+        return True
     log.info("event=published run=%s attempt=%d state=%s reason=%s ms=%d", run.claimed.run_id, run.claimed.number,
              verdict.state, verdict.reason, run.execution.milliseconds)  # fmt: skip
     return True
@@ -163,6 +169,13 @@ def _say_publishing(run: "AttemptRun") -> None:
         run.heartbeats.beat(Phase.PUBLISHING)
     except (Unreachable, WireFault) as error:
         log.info("event=publishing_unannounced attempt=%s error=%s", run.claimed.name, error)
+
+
+def _learn_of_cancel(run: "AttemptRun", salvage: Salvage | None) -> None:
+    """A refused outcome may mean that a cancel came in between: then what the agent used is still to be told."""
+    _say_publishing(run)
+    if run.stop.reason is StopReason.CANCELLED:
+        _end_unpublished(run, salvage)
 
 
 def _push_aside(run: "AttemptRun") -> bool:
@@ -202,7 +215,7 @@ def _set_aside(run: "AttemptRun") -> None:
     folder = make_private(run.host.home / "quarantine") / f"{run.claimed.name}-{uuid.uuid4()}"
     make_private(folder)
     manifest = {"runId": run.claimed.run_id, "body": {"attempt": run.claimed.number, "terminalState": "not published"}}
-    write_json(folder / "manifest.json", manifest)
+    write_json(folder / "manifest.json", manifest, durable=True)
     reason = run.stop.reason
     write_json(folder / "answer.json", {"code": reason.name.lower() if reason else "", "http": 409})
     if run.paths is not None:

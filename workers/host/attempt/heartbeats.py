@@ -16,6 +16,7 @@ from workers.host.client import CREDENTIAL_PAUSE, Answer, Backoff, Client, Unrea
 
 HELD_SHARE = 0.9  # of the wait; an answer that took as long was held, and the next may be held at once
 SHORTEST_GAP = 0.05  # seconds between two held requests, whatever the server answers
+FIRST_HOLD = 0.5  # seconds after the claim; a cancel that comes before is told by the heartbeat that starts the agent
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ class Heartbeats:
         self._thread = threading.Thread(target=self._run, name="heartbeats", daemon=True)
 
     def start(self) -> None:
-        """Begin; the first heartbeat leaves at once."""
+        """Begin; the claim was a sign of life, so the first held heartbeat leaves a moment later."""
         self._thread.start()
 
     def close(self) -> None:
@@ -175,6 +176,7 @@ class Heartbeats:
         every = self._claimed.heartbeat_seconds
         wait = min(HEARTBEAT_WAIT, every * 0.9)
         backoff = Backoff()
+        self._ended.wait(min(FIRST_HOLD, every))
         while not self._ended.is_set():
             begun = elapsed()
             before = self._sequence

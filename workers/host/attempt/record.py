@@ -27,7 +27,7 @@ class Record:
 
 
 def write_record(root: Path, record: Record) -> None:
-    """Beside the workspace, on disk."""
+    """Beside the workspace; on disk where there is work that a power failure must not lose."""
     document: dict[str, Any] = {"adapter": record.adapter, "repositories": list(record.repositories)}
     if record.checkout is not None:
         document["checkout"] = {
@@ -36,7 +36,7 @@ def write_record(root: Path, record: Record) -> None:
             "baseSha": record.checkout.base_sha,
             "config": record.checkout.config.decode("utf-8", "surrogateescape"),
         }
-    write_json(root / RECORD, document)
+    write_json(root / RECORD, document, durable=record.checkout is not None)
 
 
 def read_record(root: Path) -> Record | None:
@@ -58,7 +58,7 @@ def read_record(root: Path) -> Record | None:
 
 def keep_workspace(root: Path, *, only_copy: bool = False) -> None:
     """Mark a workspace as kept from now on; one that holds the only copy of work goes by a person's hand alone."""
-    write_json(root / KEPT, {"onlyCopy": only_copy})
+    write_json(root / KEPT, {"onlyCopy": only_copy}, durable=True)
 
 
 def kept_workspaces(home: Path) -> list[Path]:

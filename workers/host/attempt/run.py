@@ -95,7 +95,6 @@ class AttemptRun:
                 verdict = self._verdict()
             finally:
                 self._watch.close()
-            self.trace.close()
             close_attempt(self, verdict)
         finally:
             self.trace.close(0)
@@ -114,7 +113,8 @@ class AttemptRun:
                 workspace=str(self.host.home / "workspaces" / self.claimed.name),
                 leader=self._processes.get("leader"),
                 agent=self._processes.get("agent"),
-            )
+            ),
+            durable=self.claimed.workspace["kind"] == "worktree",
         )
 
     def _verdict(self) -> Verdict | None:
@@ -219,9 +219,11 @@ class AttemptRun:
             # The deadline has done its work: verification has time of its own, and only the lease ends it.
             self.stop.forgive(StopReason.DEADLINE)
             self.execution = replace(self.execution, late=True)
-        if not self.heartbeats.enter(Phase.VERIFYING, "late_completion" if late else "agent_exited"):
-            raise Halted
-        self.note("verifying")
+        if late or prepared.checkout is not None or self.claimed.spec.get("verify"):
+            # Elsewhere the checks are over in a moment: the result itself tells that the agent has ended.
+            if not self.heartbeats.enter(Phase.VERIFYING, "late_completion" if late else "agent_exited"):
+                raise Halted
+            self.note("verifying")
         checked = self._checked(verdict, prepared)
         if late and checked.state is TerminalState.FAILED:
             return replace(failed("timeout", **checked.detail), late=True)

@@ -20,6 +20,7 @@ BATCH_SECONDS = 1.0
 PATIENCE_SECONDS = 60.0  # then the batch is dropped
 LARGEST_PAYLOAD = 16 * 1024
 PREVIEW_CHARACTERS = 4096
+LARGEST_REST = 256 * 1024  # bytes of the rows that travel with the outcome
 
 
 class TraceSender:
@@ -58,21 +59,25 @@ class TraceSender:
             at = format_instant(datetime.now(UTC) + self._skew)
             self._rows.append({"seq": self._seq, "at": at, "kind": kind, "payload": shown})
 
-    def close(self, seconds: float = 2.0) -> None:
-        """Send what is queued, for a moment only."""
+    def close(self, seconds: float = 2.0) -> list[dict[str, Any]]:
+        """The last rows, which the outcome carries; earlier ones are sent first, for a moment only."""
         self._closing = True
         self._wake.set()
         self._thread.join(seconds)
+        with self._lock:
+            rest = list(self._rows)[-TRACE_ROWS:]
+            self._rows.clear()
+        return [] if self._full else _fitting(rest)
 
     def _run(self) -> None:
         while True:
             self._wake.wait(BATCH_SECONDS)
             with self._lock:
+                if self._closing and len(self._rows) <= TRACE_ROWS:
+                    return
                 batch = [self._rows.popleft() for _ in range(min(TRACE_ROWS, len(self._rows)))]
             if batch:
                 self._send(batch)
-            elif self._closing:
-                return
 
     def _send(self, rows: list[dict[str, Any]]) -> None:
         body = {"attempt": self._claimed.number, "fencingToken": self._claimed.token, "rows": rows}
@@ -92,6 +97,16 @@ class TraceSender:
             if self._closing:
                 return
             self._wake.wait(backoff.next())
+
+
+def _fitting(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The newest of the rows that fit together into what an outcome may carry."""
+    room = LARGEST_REST
+    for at in range(len(rows) - 1, -1, -1):
+        room -= len(canonical_bytes(rows[at]))
+        if room < 0:
+            return rows[at + 1 :]
+    return rows
 
 
 def _clipped(payload: Any) -> dict[str, Any]:

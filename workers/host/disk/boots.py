@@ -50,9 +50,9 @@ class Boot:
         me = identify(os.getpid())
         write_json(self.folder / BOOT, {"workerId": worker_id, **(asdict(me) if me else {}), "startedAt": _now()})
 
-    def hold(self, holding: Holding) -> None:
-        """Record the attempt in hand; on disk before this returns."""
-        write_json(self.folder / CURRENT, asdict(holding))
+    def hold(self, holding: Holding, *, durable: bool) -> None:
+        """Record the attempt in hand, for whoever starts after a kill; ``durable``: after a power failure as well."""
+        write_json(self.folder / CURRENT, asdict(holding), durable=durable)
 
     def release(self) -> None:
         """Nothing is in hand any more."""

@@ -20,25 +20,31 @@ def make_private(folder: Path) -> Path:
     return folder
 
 
-def write_whole(path: Path, content: bytes, mode: int = PRIVATE_FILE) -> None:
-    """Replace the file in one step; content and folder are on disk afterwards."""
+def write_whole(path: Path, content: bytes, mode: int = PRIVATE_FILE, *, durable: bool = False) -> None:
+    """Replace the file in one step: whoever reads it, also after a kill of this process, finds the old or the new one.
+
+    With ``durable`` content and name survive a power failure too, which costs two writes to the disk.
+    """
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    if durable:
+        sync_folder(path.parent)
 
 
-def write_json(path: Path, document: Mapping[str, Any]) -> None:
+def write_json(path: Path, document: Mapping[str, Any], *, durable: bool = False) -> None:
     """``write_whole`` of a JSON document."""
-    write_whole(path, json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass"))
+    content = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
+    write_whole(path, content, durable=durable)
 
 
 def read_json(path: Path) -> dict[str, Any] | None:

@@ -55,9 +55,11 @@ def spool(outbox: Path, *, worker_id: str, run_id: str, body: Mapping[str, Any],
     key = str(uuid.uuid4())
     parent = make_private(outbox / attempt_name(run_id, body["attempt"]))
     temporary = make_private(parent / f".{key}")
-    stored = make_private(temporary / "artifacts")
-    for file in files:
-        copy_in(file.source, stored / bare_hex(file.ref["sha256"]))
+    if files:
+        stored = make_private(temporary / "artifacts")
+        for file in files:
+            copy_in(file.source, stored / bare_hex(file.ref["sha256"]))
+        sync_folder(stored)
     manifest = {
         "key": key,
         "workerId": worker_id,
@@ -66,10 +68,7 @@ def spool(outbox: Path, *, worker_id: str, run_id: str, body: Mapping[str, Any],
         "mediaTypes": {file.ref["sha256"]: file.media_type for file in files},
         "salvage": salvage,
     }
-    write_json(temporary / MANIFEST, manifest)
-    write_json(temporary / STATE, {"phase": "pending", "tries": 0, "lastError": None, "uploaded": [], "answer": None})
-    sync_folder(stored)
-    sync_folder(temporary)
+    write_json(temporary / MANIFEST, manifest, durable=True)
     final = parent / key
     temporary.rename(final)
     sync_folder(parent)
@@ -97,8 +96,9 @@ class Sender:
     def send(self, entry: Entry, accepted: Callable[[Answer], None] | None = None) -> bool:
         """True when the server has this outcome, or the failure that was reported instead of it.
 
-        ``accepted`` runs after the answer is on disk and before the entry is removed. Raises ``Unreachable`` or
-        ``WireFault`` only when ``pause`` asked to stop; the entry is then still pending.
+        ``accepted`` runs after the answer and before the entry is removed: an entry that outlives a kill between the
+        two is sent again under its key and gets the same answer. Raises ``Unreachable`` or ``WireFault`` only when
+        ``pause`` asked to stop; the entry is then still pending.
         """
         try:
             answer = self._deliver(entry)
@@ -106,7 +106,6 @@ class Sender:
             if fault.reaction in {Reaction.RETRY, Reaction.STOP_CLAIMING}:
                 raise
             return self._refused(entry, fault, accepted)
-        self._note(entry, phase="accepted", answer=answer.document)
         if accepted is not None:
             accepted(answer)
         salvage = entry.manifest.get("salvage")
@@ -190,9 +189,8 @@ def upload_file(client: Client, path: Path, ref: Mapping[str, Any], *, run_id: s
         "X-Artifact-Kind": str(ref["kind"]),
         "Digest": f"sha-256={digest}",
         "Content-Type": media_type,
+        "Content-Length": str(path.stat().st_size),
     }
-    if path.stat().st_size == 0:
-        return client.upload(b"", {**headers, "Content-Length": "0"}, worker_id=worker_id)
     with path.open("rb") as content:
         return client.upload(content, headers, worker_id=worker_id)
 
@@ -201,7 +199,7 @@ def quarantine(folder: Path, entry: Entry, fault: WireFault) -> None:
     """Put the submission aside with the answer; it is never sent again."""
     make_private(folder)
     answer = {"code": fault.code, "http": fault.http, "message": str(fault)[:2000], "details": fault.details}
-    write_json(entry.folder / "answer.json", answer)
+    write_json(entry.folder / "answer.json", answer, durable=True)
     target = folder / f"{entry.name}-{entry.folder.name}"
     entry.folder.rename(target)
     sync_folder(folder)
