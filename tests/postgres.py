@@ -9,7 +9,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,8 @@ CRASH = signal.SIGQUIT  # drops everything; the next start recovers from the log
 class Cluster:
     """One server that nobody else uses; `stop` and `start` keep its data and its address."""
 
-    def __init__(self, binaries: Path, folder: Path) -> None:
+    def __init__(self, binaries: Path, folder: Path, settings: Mapping[str, str]) -> None:
+        self._settings = {"fsync": "off", **settings}
         self.binaries = binaries
         self.folder = folder
         self.port = _free_port()
@@ -43,7 +44,8 @@ class Cluster:
         """Return once the server takes connections."""
         argv = [str(self.binaries / "postgres"), "-D", str(self.folder / "store")]
         argv += ["-k", str(self.folder), "-p", str(self.port)]
-        argv += ["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200"]
+        argv += ["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]
+        argv += [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
             self._server = subprocess.Popen(
                 argv,
@@ -79,11 +81,11 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def throwaway_cluster(binaries: Path) -> Iterator[Cluster]:
-    """Give a running server."""
+def throwaway_cluster(binaries: Path, settings: Mapping[str, str] | None = None) -> Iterator[Cluster]:
+    """Give a running server; without ``settings`` of its own it leaves syncing out, as no test needs it."""
     folder = Path(tempfile.mkdtemp(prefix="factory-pg-"))
     try:
-        cluster = Cluster(binaries, folder)
+        cluster = Cluster(binaries, folder, settings or {})
         try:
             cluster.start()
             yield cluster

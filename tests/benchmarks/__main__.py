@@ -1,127 +1,54 @@
-"""`python -m tests.benchmarks`: the queue's services on SQLite with synchronous FULL, beside the raw database.
+"""`python -m tests.benchmarks [--only NAME …] [--quick] [--write]`: measure, print, and with --write keep the table."""
 
-Five interleaved repetitions; medians are printed, and ratios to the floor of the same repetition.
-"""
-
-import os
-import statistics
+import argparse
+import json
+import pkgutil
+import subprocess
 import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
 
-FEW, MANY = 1_000, 20_000  # queued runs
-REPETITIONS = 5
-CLAIMS = 40  # a repetition
-WIDTH = 44
+from tests.benchmarks import figures
+from tests.benchmarks.table import Row, as_text, machine, write_page
+
+LONGEST_SECONDS = 1800  # for one figure
 
 
-def prepare() -> None:
-    """Set up Django on a throw-away database."""
-    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-    from django.db import connection
-
-    from tests import queue_driver
-
-    call_command("migrate", verbosity=0)
-    with connection.cursor() as cursor:
-        cursor.execute("PRAGMA synchronous=FULL")
-    queue_driver.load_definitions()
-
-
-def fill(count: int) -> None:
-    """Have exactly ``count`` queued runs, all placeable, each of a branch of its own."""
-    from runs.models import Run, RunSpec
-    from tests import queue_driver
-
-    Run.objects.all().delete()
-    template = queue_driver.enqueue()
-    spec = RunSpec.objects.get(run=template)
-    runs: list[Run] = []
-    total = Run.objects.count()
-    for number in range(total, count):
-        copy = Run(**vars_of(template))
-        copy.pk, copy.run_id = None, f"run_{number:026d}"
-        copy.idempotency_key, copy.exclusive_key = f"bench:{number}", f"branch:1:{number}"
-        runs.append(copy)
-    Run.objects.bulk_create(runs, batch_size=500)
-    keys = Run.objects.exclude(pk=template.pk).values_list("pk", flat=True)
-    RunSpec.objects.bulk_create([RunSpec(run_id=key, canonical=spec.canonical) for key in keys], batch_size=500)
+def main() -> int:
+    """1 when a bar is missed or a figure could not be measured."""
+    names = sorted(module.name for module in pkgutil.iter_modules(figures.__path__))
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help=", ".join(names))
+    parser.add_argument("--quick", action="store_true", help="smaller tables and fewer repetitions; ratios are rough")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/benchmarks.md")
+    given = parser.parse_args()
+    if given.write and (given.quick or given.only != names):
+        parser.error("--write keeps the whole table; leave out --only and --quick")
+    say(machine())
+    rows: list[Row] = []
+    broken = False
+    for name in given.only:
+        found = measured(name, quick=given.quick)
+        broken = broken or not found
+        rows += found
+        say(as_text(found).rstrip("\n"))
+    if given.write and not broken:
+        write_page(rows)
+    return 1 if broken or not all(row.reached for row in rows) else 0
 
 
-def vars_of(row: object) -> dict[str, object]:
-    return {name: value for name, value in vars(row).items() if not name.startswith("_")}
+def measured(name: str, *, quick: bool) -> list[Row]:
+    """The rows of one figure, measured in a process of its own; none when it failed, and its output says why."""
+    argv = [sys.executable, "-m", "tests.benchmarks.one", name, *(["--quick"] if quick else [])]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, timeout=LONGEST_SECONDS, check=False)
+    if done.returncode:
+        say(f"{name}: could not be measured (exit {done.returncode})")
+        return []
+    return [Row(**fields) for fields in json.loads(done.stdout.splitlines()[-1])]
 
 
-def timed(work: Callable[[], object]) -> float:
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
-
-
-def claim_pair() -> None:
-    """Claim, start and publish one run through the services, with every rule."""
-    from tests import queue_driver
-
-    attempt = queue_driver.claim()
-    queue_driver.beat(attempt, "running", 1)
-    queue_driver.publish(attempt, queue_driver.completed_body(attempt))
-
-
-def measured(count: int, folder: Path) -> dict[str, float]:
-    """Medians in milliseconds of one repetition at this depth."""
-    from tests import queue_driver
-    from tests.benchmarks.floor import Floor
-
-    fill(count)
-    floor = Floor(folder / f"floor-{time.monotonic_ns()}.sqlite3", count)
-    raw, service = [], []
-    for _ in range(CLAIMS):
-        raw.append(floor.claim())
-        service.append(timed(queue_driver.claim))
-    raw_pairs, pairs = [], []
-    for _ in range(CLAIMS):
-        raw_pairs.append(floor.pair())
-        pairs.append(timed(claim_pair))
-    figures = {"raw claim": raw, "claim": service, "raw pair": raw_pairs, "claim, start and result": pairs}
-    return {name: statistics.median(values) * 1000 for name, values in figures.items()}
-
-
-def line(name: str, value: str) -> None:
-    sys.stdout.write(f"{name:<{WIDTH}} {value}\n")
-
-
-def main() -> None:
-    """Measure and print."""
-    prepare()
-    from django.conf import settings
-
-    few, many = [], []
-    for _ in range(REPETITIONS):
-        few.append(measured(FEW, settings.FACTORY.home))
-        many.append(measured(MANY, settings.FACTORY.home))
-
-    def median(rows: list[dict[str, float]], name: str) -> float:
-        return statistics.median(row[name] for row in rows)
-
-    def ratio(rows: list[dict[str, float]], name: str, floor: str) -> float:
-        return statistics.median(row[name] / row[floor] for row in rows)
-
-    for name in ("raw claim", "claim", "raw pair", "claim, start and result"):
-        line(f"{name}, {FEW} queued", f"{median(few, name):7.2f} ms")
-        line(f"{name}, {MANY} queued", f"{median(many, name):7.2f} ms")
-    line(f"claim / raw claim, {MANY} queued", f"{ratio(many, 'claim', 'raw claim'):7.1f} x")
-    line(
-        f"claim, start and result / raw pair, {MANY} queued",
-        f"{ratio(many, 'claim, start and result', 'raw pair'):7.1f} x",
-    )
-    depth = [deep["claim"] / shallow["claim"] for deep, shallow in zip(many, few, strict=True)]
-    line(f"claim at {MANY} / at {FEW} queued", f"{statistics.median(depth):7.2f} x")
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

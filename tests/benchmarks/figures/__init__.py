@@ -1,0 +1,1 @@
+"""One module a figure: ``TITLE`` and ``measure(size) -> list[Row]``."""
