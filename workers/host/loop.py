@@ -68,17 +68,30 @@ class Worker:
             recover(self.host)
             clean_up(self.host.home)
             self._hello()
+            failures = Backoff()
             while True:
-                self._safe_point()
-                self._send_pending()
-                self._greet_again()
-                answer = self._claim()
-                if answer is not None:
-                    self._attempt(answer)
+                try:
+                    self._turn()
+                    failures.reset()
+                except Leave:
+                    raise
+                except Exception:
+                    log.exception("event=turn_failed")
+                    self.host.signals.pause(failures.next(1.0))
         except Leave as leave:
             self._bye(leave.reason)
             self.host.boot.close()
             return leave.code
+
+    def _turn(self) -> None:
+        """From one safe point to the next: what is unsent first, then one run, if there is one."""
+        self._safe_point()
+        self._send_pending()
+        self._greet_again()
+        begun = elapsed()
+        answer = self._claim()
+        if answer is not None:
+            self._attempt(answer, waited=elapsed() - begun)
 
     def _safe_point(self) -> None:
         signals, options = self.host.signals, self.host.options
@@ -231,10 +244,10 @@ class Worker:
         except (Unreachable, WireFault):
             log.warning("event=left_in_spool attempt=%s", claimed.name)
 
-    def _attempt(self, answer: Answer) -> None:
+    def _attempt(self, answer: Answer, *, waited: float) -> None:
         claimed = read_claim(answer.document["claim"])
-        log.info("event=claimed run=%s attempt=%d agent=%s adapter=%s", claimed.run_id, claimed.number,
-                 claimed.spec.get("agent"), claimed.adapter)  # fmt: skip
+        log.info("run=%s attempt=%d event=claimed agent=%s adapter=%s wait_ms=%.0f", claimed.run_id, claimed.number,
+                 claimed.spec.get("agent"), claimed.adapter, waited * 1000)  # fmt: skip
         self.host.attempts += 1
         try:
             AttemptRun(self.host, claimed, answer).run()

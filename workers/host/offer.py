@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from runs.contract.placement import ANY_REPOSITORY
 from runs.contract.wire import PROTOCOL_VERSION, SPEC_VERSIONS
 from workers.host.adapters.registry import AdapterRegistry, any_adapter
+from workers.host.attempt.record import kept_summary
 from workers.host.client import WireFault
 from workers.host.disk.spool import quarantined
 from workers.host.host import ISOLATION, WORKSPACE_KINDS, found_labels
@@ -86,6 +87,7 @@ class Offering:
         return {
             "isolation": {"level": ISOLATION, "lacks": [] if self._by_name() else ["not_in_this_version"]},
             "adaptersMissing": missing,
+            "kept": kept_summary(self.host.home),
             "disk": {"freeBytes": disk.free, "totalBytes": disk.total},
         }
 

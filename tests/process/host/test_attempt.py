@@ -330,3 +330,23 @@ def test_a_command_that_is_not_there_is_not_offered(plane, machine):
     assert hello["anyAdapter"] is None
     assert hello["health"]["adaptersMissing"] == {"command": "cli_missing"}
     assert wait_for(lambda: "event=hello" in machine.log())
+
+
+def test_an_answer_that_cannot_be_read_ends_no_worker(plane, machine):
+    original = plane.claim
+    broken = []
+
+    def claim(body, worker_id, key):
+        answer = original(body, worker_id, key)
+        if answer.get("claim") and not broken:
+            broken.append(answer["claim"]["runId"])
+            return {**answer, "claim": {"runId": 7}}
+        return answer
+
+    plane.claim = claim
+    plane.enqueue()
+    worker = machine.work(machine.agent(GIVE))
+    plane.until(lambda: broken)
+    assert plane.result_of(plane.enqueue())["reasonCode"] == "ok"
+    assert worker.poll() is None
+    assert "event=turn_failed" in machine.log()

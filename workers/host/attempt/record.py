@@ -1,13 +1,16 @@
 """What is written beside a workspace: enough to save its work after a crash, and how long it is kept."""
 
+import contextlib
 import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from runs.contract.ids import attempt_parts
+from runs.contract.instants import format_instant
 from workers.host.disk.files import read_json, remove_tree, tree_size, write_json
 from workers.host.workspace.checkout import BranchSpec, Checkout
 
@@ -63,10 +66,7 @@ def keep_workspace(root: Path, *, only_copy: bool = False) -> None:
 
 def kept_workspaces(home: Path) -> list[Path]:
     """The kept workspaces, oldest first."""
-    folder = home / "workspaces"
-    if not folder.is_dir():
-        return []
-    return sorted((path.parent for path in folder.glob(f"*/{KEPT}")), key=lambda path: (path / KEPT).stat().st_mtime)
+    return [root for _, root in _kept_since(home)]
 
 
 def kept_lines(home: Path) -> Iterator[str]:
@@ -75,6 +75,13 @@ def kept_lines(home: Path) -> Iterator[str]:
         yield f"{root.name} workspace {tree_size(root)} bytes"
     for bundle in sorted((home / "salvage").glob("*.bundle")):
         yield f"{bundle.stem} bundle {bundle.stat().st_size} bytes"
+
+
+def kept_summary(home: Path) -> dict[str, Any]:
+    """How many workspaces are kept, their bytes together, and since when the oldest is."""
+    kept = _kept_since(home)
+    oldest = format_instant(datetime.fromtimestamp(kept[0][0], UTC)) if kept else None
+    return {"count": len(kept), "bytes": sum(tree_size(root) for _, root in kept), "oldestAt": oldest}
 
 
 def discard_kept(home: Path, name: str) -> bool:
@@ -96,14 +103,23 @@ def clean_up(home: Path) -> None:
         return
     for doomed in folder.glob(".removing-*"):
         shutil.rmtree(doomed, ignore_errors=True)
-    kept = kept_workspaces(home)
-    sizes = {root: tree_size(root) for root in kept}
+    kept = _kept_since(home)
+    sizes = {root: tree_size(root) for _, root in kept}
     total = sum(sizes.values())
-    for root in kept:
-        expired = time.time() - (root / KEPT).stat().st_mtime > KEPT_SECONDS
+    for since, root in kept:
+        expired = time.time() - since > KEPT_SECONDS
         if (expired or total > KEPT_BYTES) and not _holds_only_copy(root):
             total -= sizes[root]
             remove_tree(root)
+
+
+def _kept_since(home: Path) -> list[tuple[float, Path]]:
+    """Kept workspaces with the time of their mark, oldest first; one that another worker removes is left out."""
+    found = []
+    for mark in (home / "workspaces").glob(f"*/{KEPT}"):
+        with contextlib.suppress(OSError):
+            found.append((mark.stat().st_mtime, mark.parent))
+    return sorted(found)
 
 
 def _holds_only_copy(root: Path) -> bool:

@@ -118,7 +118,10 @@ def _booted(folder: Path) -> ProcessId | None:
 
 
 def _is_old(folder: Path) -> bool:
-    age = datetime.now(UTC).timestamp() - folder.stat().st_mtime
+    try:
+        age = datetime.now(UTC).timestamp() - folder.stat().st_mtime
+    except OSError:
+        return False  # its worker has left and taken it away
     return age > 60  # noqa: PLR2004 -- seconds; a boot writes its first file within milliseconds
 
 

@@ -67,10 +67,14 @@ class Documents:
         raise InputUnavailable(last)
 
     def _shrink(self) -> None:
-        files = sorted((path for path in self._folder.iterdir() if path.is_file()), key=lambda p: p.stat().st_mtime)
-        total = sum(path.stat().st_size for path in files)
-        for path in files[:-1]:
+        files = []
+        for path in self._folder.glob("[!.]*"):  # what begins with a dot is being written
+            with contextlib.suppress(OSError):  # another worker of this home removed it
+                found = path.stat()
+                files.append((found.st_mtime, found.st_size, path))
+        total = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files)[:-1]:
             if total <= CACHE_BYTES:
                 return
-            total -= path.stat().st_size
+            total -= size
             path.unlink(missing_ok=True)

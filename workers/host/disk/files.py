@@ -88,7 +88,10 @@ def remove_tree(folder: Path) -> None:
     if not folder.exists() and not folder.is_symlink():
         return
     doomed = folder.with_name(f".removing-{uuid.uuid4().hex[:8]}-{folder.name}")
-    folder.rename(doomed)
+    try:
+        folder.rename(doomed)
+    except FileNotFoundError:
+        return  # another worker of this home was faster
     for parent, names, _ in os.walk(doomed, followlinks=False):
         for name in (".", *names):
             path = Path(parent, name)
