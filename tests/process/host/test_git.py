@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from contextlib import closing
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
@@ -106,6 +107,27 @@ def test_a_mutating_agent_commits_and_pushes_and_its_evidence_is_read_afterwards
     assert list((machine.home / "salvage").iterdir()) == []
 
 
+def test_an_agent_finds_no_token_and_what_it_gets_from_git_and_echoes_is_marked(plane, machine, forge):
+    """GH-S24, GH-H7: nothing that is stored, sent or left behind holds it."""
+    source = (
+        "own = [subprocess.run(['git', *asked], capture_output=True, text=True).stdout\n"
+        "       for asked in (['config', '--list', '--show-origin'], ['remote', '-v'])]\n"
+        "own += [str(Path('/proc/self', name).read_bytes()) for name in ('environ', 'cmdline')]\n"
+        "assert own[1] and 'ghp_' not in str(own), own\n"
+        "url = 'url=' + own[1].split()[1] + '\\n\\n'\n"
+        "leaked = subprocess.run(['git', 'credential', 'fill'], input=url, capture_output=True, text=True).stdout\n"
+        "assert 'password=ghp_' in leaked\n"
+        "print('leaked', leaked.split('password=')[1])\n" + GIVE
+    )
+    lease, result = run(plane, machine, source, spec())
+    assert result["reasonCode"] == "ok", (result, plane.objects.get(lease.uploads.get("console")))
+    assert b"leaked [redacted:" in plane.objects[lease.uploads["console"]]
+    assert forge.token.encode() not in b"".join(plane.objects.values())
+    assert forge.token not in json.dumps(result) + json.dumps(lease.rows) + machine.log()
+    for path in machine.home.rglob("*"):
+        assert not path.is_file() or forge.token.encode() not in path.read_bytes(), path
+
+
 @pytest.mark.parametrize("how", ["cancelled", "fenced", "unreachable"])
 def test_a_push_without_a_lease_is_refused_and_the_branch_does_not_move(plane, machine, forge, how):
     """GH-S23, GH-H15, AD-S21"""
@@ -134,6 +156,28 @@ def test_a_push_without_a_lease_is_refused_and_the_branch_does_not_move(plane, m
     assert forge.head("feat") == before
     if how != "unreachable":
         assert worker.wait(30) == 0
+
+
+def test_a_repository_that_is_renamed_while_the_agent_works_is_pushed_to_under_its_new_name(plane, machine, forge):
+    """GH-H12: git follows the forge's redirect, and the helper answers for where the forge says that it went."""
+    before = forge.head("feat")
+    go = machine.folder / "go"
+    source = (
+        COMMIT + f"Path({str(go) + '.ready'!r}).touch()\n"
+        f"while not Path({str(go)!r}).exists(): time.sleep(0.02)\n"
+        "other = 'protocol=http\\nhost=' + HOST + '\\npath=acme/other.git\\n\\n'\n"
+        "asked = subprocess.run(['git', 'credential', 'fill'], input=other, capture_output=True, text=True)\n"
+        "assert 'password=' not in asked.stdout, 'a repository that is not of the run'\n" + PUSH + SAY
+    ).replace("HOST", repr(urlsplit(forge.url).netloc))
+    lease = plane.enqueue(spec=spec())
+    worker = machine.work(machine.agent(source), "--max-runs", "1")
+    wait_for((machine.folder / "go.ready").exists, 30)
+    forge.verb("rename", repo=REPOSITORY, name="globex/store")
+    go.touch()
+    result = plane.result_of(lease, 30)
+    assert worker.wait(10) == 0
+    assert result["result"]["artifact"]["verdict"].startswith("0"), result
+    assert forge.head("feat", "globex/store") != before
 
 
 def test_an_agent_that_is_not_mutating_gets_no_credential(plane, machine, forge):

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from runs.contract.errors import FactoryError
 from runs.contract.tokens import TokenSource
+from workers.host.workspace.moved import moved_to
 
 USER = "x-access-token"
 HELPER = Path(__file__).parents[1] / "credential_helper.py"
@@ -31,6 +32,7 @@ class GitCredentials:
     ) -> None:
         """Listen now; ``repositories`` are ``owner/repo``."""
         server = urlsplit(server_url)
+        self._server_url = server_url
         self._protocol, self._host, self._prefix = server.scheme, server.netloc, server.path.strip("/")
         self._repositories = {name.lower() for name in repositories}
         self._tokens = tokens
@@ -89,25 +91,38 @@ class GitCredentials:
             connection.sendall(json.dumps(answer).encode() + b"\n")
 
     def _decide(self, asked: Mapping[str, str]) -> dict[str, object]:
-        if not self._covers(asked):
+        repository = self._named(asked)
+        if repository is None:
             return {}
-        if self._fence is not None and not self._fence():
-            return {"refused": True}
         try:
             token = self._tokens.token()
         except FactoryError:
             return {}
+        if repository not in self._repositories and not self._moved_here(repository, token.value):
+            return {}
+        if self._fence is not None and not self._fence():
+            return {"refused": True}
         return {"username": USER, "password": token.value}
 
-    def _covers(self, asked: Mapping[str, str]) -> bool:
+    def _named(self, asked: Mapping[str, str]) -> str | None:
+        """The repository of the forge that git asks for, as ``owner/repo`` in lower case."""
         if asked.get("protocol") != self._protocol or asked.get("host", "").lower() != self._host.lower():
-            return False
+            return None
         path = str(asked.get("path", "")).strip("/")
         if self._prefix:
             if not path.startswith(f"{self._prefix}/"):
-                return False
+                return None
             path = path.removeprefix(f"{self._prefix}/")
-        return path.removesuffix(".git").lower() in self._repositories
+        return path.removesuffix(".git").lower()
+
+    def _moved_here(self, repository: str, token: str) -> bool:
+        """Whether one of the run's repositories has this name now; it may be renamed while the agent works."""
+        for known in sorted(self._repositories):
+            now = moved_to(self._server_url, known, token)
+            if now is not None and now.lower() == repository:
+                self._repositories.add(repository)
+                return True
+        return False
 
 
 def git_configuration(pairs: list[tuple[str, str]]) -> dict[str, str]:
