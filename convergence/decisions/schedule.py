@@ -75,14 +75,20 @@ class Asked:
 
 
 def nudge_due(earlier: Iterable[Asked], *, head: str, now: datetime, window: timedelta) -> bool:
-    """Whether the reviewer may be asked for a review of ``head`` now.
+    """Whether the reviewer may be asked for a review of ``head`` now."""
+    opens_at = nudge_opens(earlier, head=head, window=window)
+    return opens_at is None or opens_at <= now
+
+
+def nudge_opens(earlier: Iterable[Asked], *, head: str, window: timedelta) -> datetime | None:
+    """The instant from which the reviewer may be asked for a review of ``head``; None when nothing keeps it.
 
     Not within the window of the last request for the same head (one that never left does not count), for a new head
     at once, yet never twice within a minute.
     """
+    opens_at: datetime | None = None
     for asked in earlier:
-        if now - asked.at < NUDGE_FLOOR:
-            return False
-        if asked.head == head and asked.outcome != FAILED_OUTCOME and now - asked.at < window:
-            return False
-    return True
+        counts = asked.head == head and asked.outcome != FAILED_OUTCOME
+        at = asked.at + max(NUDGE_FLOOR, window if counts else NUDGE_FLOOR)
+        opens_at = at if opens_at is None else max(opens_at, at)
+    return opens_at

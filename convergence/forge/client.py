@@ -24,7 +24,7 @@ from convergence.forge.kept import MemoryShelf, Shelf
 from convergence.forge.wire.answers import GATEWAY, Answer, document, error_of, message_of
 from convergence.forge.wire.limits import after_reset, limit_until, told_by
 from convergence.forge.wire.transport import Exchange, Transport
-from runs.contract.errors import Permanent, Transient
+from runs.contract.errors import FactoryError, Permanent, Transient
 
 if TYPE_CHECKING:
     from convergence.forge.documents.dialect import Dialect
@@ -104,7 +104,10 @@ class ForgeClient:
 
     def poll_factor(self) -> int:
         """How many times longer the interval between two polls is, because the hourly budget is scarce."""
-        return self.governor.poll_factor(self.credential_id())
+        try:
+            return self.governor.poll_factor(self.credential_id())
+        except FactoryError:
+            return 1  # without a token nothing is spent
 
     def close(self) -> None:
         """Close the connections that are kept open; the client stays usable."""

@@ -14,7 +14,9 @@ from convergence.forge.governor.purposes import Purpose
 from convergence.forge_access import forge_client
 from convergence.looks.deadlines import review_deadline
 from convergence.looks.judging.facts import judge
-from convergence.looks.nudges import nudge_add, nudges_due
+from convergence.looks.judging.reviews import reviewers_back_at
+from convergence.looks.nudges import nudge_add, nudges_open
+from convergence.looks.quiet import quiet_left, quiet_waits
 from convergence.looks.reading import pulls_loaded, rows_read
 from convergence.looks.scene import scene_of
 from convergence.looks.writing.edges import step_of
@@ -49,7 +51,9 @@ def convergence_look(rows: Sequence[FlowRow]) -> None:
     pulls = pulls_loaded(flows)
     read_from = clock_now()
     outcomes = rows_read(client, flows, pulls)
-    looks_each(flows, lambda row: look_at(client, row, pulls[row.pull_id], outcomes[row.pk], read_from=read_from))
+    seconds = settings.FACTORY.poll_seconds * client.poll_factor()
+    changed = quiet_left(flows, outcomes, seconds=seconds, now=clock_now())
+    looks_each(changed, lambda row: look_at(client, row, pulls[row.pull_id], outcomes[row.pk], read_from=read_from))
 
 
 def look_at(
@@ -101,9 +105,11 @@ def _stay(scene: Scene, judged: Judged) -> None:
     """Nothing moves: record the look, what the wait itself writes, and ask reviewers whose window is open."""
     row = scene.row
     columns = _columns(scene, judged)
-    names = nudges_due(scene) if row.state == S.AWAIT_REVIEW else ()
+    opens = nudges_open(scene) if row.state == S.AWAIT_REVIEW else {}
+    names = [name for name, at in opens.items() if at is None or at <= scene.now]
+    due_at = scene.now + _pause(scene, judged)
     with joined_transaction():
-        still = look_done(row, due_at=scene.now + _pause(scene, judged), now=scene.now, columns=columns)
+        still = look_done(row, due_at=due_at, now=scene.now, columns=columns)
         if scene.facts is None and scene.error is not None:
             text = f"{scene.error.code}: {scene.error.message}"[:500]
             ConvergenceFlow.rows().filter(pk=row.pk, version=row.version).update(last_look_error=text)
@@ -111,6 +117,10 @@ def _stay(scene: Scene, judged: Judged) -> None:
             gate_noted(scene, judged, edge=False)
         for name in names if still else ():
             nudge_add(scene, name)
+    if still and not names and scene.watch is not None and scene.facts is scene.watch:
+        waits = [columns.get("timer_at", row.timer_at), *opens.values(), reviewers_back_at(scene)]
+        changes_at = min((at for at in waits if at is not None), default=None)
+        quiet_waits.remember(row, scene.watch, due_at=due_at, now=scene.now, changes_at=changes_at)
 
 
 def _columns(scene: Scene, judged: Judged) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from convergence.decisions.reviews import asked_before, head_unreviewed
-from convergence.decisions.schedule import Asked, nudge_due
+from convergence.decisions.schedule import Asked, nudge_opens
 from convergence.looks.judging.reviews import requestable_reviewers
 from convergence.models import ReviewRequest
 from convergence.reviewers.contract import Pending
@@ -16,24 +16,28 @@ from runs.flows.move import EFFECT_TOPIC
 from runs.outbox.write import outbox_add
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
     from convergence.looks.scene import Scene
 
 EFFECT = "request_review"
 
 
-def nudges_due(scene: Scene) -> tuple[str, ...]:
-    """Names of the reviewers to ask now; nobody when the head is unknown or the forge was not read.
+def nudges_open(scene: Scene) -> Mapping[str, datetime | None]:
+    """The reviewers who are to be asked, each with the instant from which they may be (None: at once).
 
-    A head that every round has been given the review of is reviewed anew, unless the gate alone sent the flow here for
-    a person: trusted people who asked for changes on an older head are asked once for each head.
+    Nobody when the head is unknown or the forge was not read. A head that every round has been given the review of is
+    reviewed anew, unless the gate alone sent the flow here for a person: trusted people who asked for changes on an
+    older head are asked once for each head.
     """
     snapshot = scene.watch or scene.facts
     if not scene.open or snapshot is None or not scene.head:
-        return ()
+        return {}
     asked: dict[str, list[Asked]] = {}
     for request in ReviewRequest.objects.filter(pull=scene.pull):
         asked.setdefault(request.reviewer, []).append(Asked(request.head, request.asked_at, request.outcome))
-    names = []
+    opens: dict[str, datetime | None] = {}
     if head_unreviewed(scene.reviews, scene.head) or not scene.row.stale:
         able = requestable_reviewers(scene)
         window = timedelta(minutes=settings.FACTORY.review_nudge_minutes)
@@ -42,12 +46,11 @@ def nudges_due(scene: Scene) -> tuple[str, ...]:
                 continue
             if reviewer.request(snapshot, 1) is None:
                 continue  # it reviews by itself
-            if nudge_due(asked.get(reviewer.name, ()), head=scene.head, now=scene.now, window=window):
-                names.append(reviewer.name)
+            opens[reviewer.name] = nudge_opens(asked.get(reviewer.name, ()), head=scene.head, window=window)
     for review in asked_before(scene.reviews, scene.head):
         if not any(each.head == scene.head for each in asked.get(review.author, ())):
-            names.append(review.author)
-    return tuple(names)
+            opens[review.author] = None
+    return opens
 
 
 def nudge_add(scene: Scene, reviewer: str) -> None:

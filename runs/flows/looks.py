@@ -6,6 +6,8 @@ import logging
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from django.db.models import Case, DateTimeField, Value, When
+
 from runs.clock import now as clock_now
 from runs.contract.errors import FactoryError, Refused, Transient
 from runs.flows.registry import EffectCall, flow_type, flow_types
@@ -49,14 +51,19 @@ def _flow_pass(flow: FlowType, limit: int) -> int:
 
 
 def _claim_due(flow: FlowType, now: datetime) -> list[FlowRow]:
-    """Take due rows by moving their due date out; another pass that saw the same rows moves none of them."""
-    claimed = []
-    for row in flow.model.objects.due(now)[:BATCH]:
-        until = now + LOOK_CLAIM
-        if flow.model.objects.filter(pk=row.pk, due_at=row.due_at, version=row.version).update(due_at=until):
-            row.due_at = until
-            claimed.append(row)
-    return claimed
+    """Take due rows by moving their due date out, all in one statement, and read them as they are then.
+
+    Another pass that saw the same rows moves none of them.
+    """
+    was_due = dict(flow.model.objects.due(now).values_list("pk", "due_at")[:BATCH])
+    until = now + LOOK_CLAIM
+    these = flow.model.objects.filter(pk__in=was_due)
+    if not was_due or not these.filter(due_at__lte=now).update(due_at=until):
+        return []
+    claimed = list(these.filter(due_at=until))
+    for row in claimed:
+        row.was_due = was_due[row.pk]
+    return sorted(claimed, key=lambda row: (row.was_due or now, row.pk))
 
 
 def _look(flow: FlowType, rows: Sequence[FlowRow]) -> None:
@@ -92,6 +99,18 @@ def look_done(row: FlowRow, *, due_at: datetime, now: datetime, columns: Mapping
     same = model.objects.filter(pk=row.pk, version=row.version)
     same.update(last_look_at=now, last_look_error="", look_failures=0, **(columns or {}))
     return bool(same.filter(due_at=row.due_at).update(due_at=due_at))
+
+
+def looks_done(rows: Sequence[FlowRow], *, due_at: Mapping[int, datetime], now: datetime) -> int:
+    """Record looks that found nothing new, all in one statement; return how many.
+
+    ``due_at`` says by key when the next look is. A row that was moved or woken meanwhile is left as it is.
+    """
+    if not rows:
+        return 0
+    next_look = Case(*(When(pk=row.pk, then=Value(due_at[row.pk])) for row in rows), output_field=DateTimeField())
+    same = type(rows[0]).objects.filter(pk__in=[row.pk for row in rows], due_at__in={row.due_at for row in rows})
+    return same.update(due_at=next_look, last_look_at=now, last_look_error="", look_failures=0)
 
 
 def look_failed(row: FlowRow, error: Exception) -> None:

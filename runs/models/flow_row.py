@@ -47,6 +47,7 @@ class FlowRow(models.Model):
     ended_at = models.DateTimeField(null=True)
 
     objects = FlowManager()
+    was_due: datetime | None = None  # when a row was due that a pass has claimed; not stored
 
     class Meta:
         abstract = True

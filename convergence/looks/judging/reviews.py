@@ -22,6 +22,8 @@ from runs.outbox.dispatch import PENDING
 from runs.policy import policy
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from convergence.decisions.advisories import Advised
     from convergence.looks.scene import Scene
     from convergence.looks.scope import ScopeFacts
@@ -38,6 +40,12 @@ def requestable_reviewers(scene: Scene) -> tuple[str, ...]:
         )
     )
     return tuple(each.name for each in scene.people.reviewers if each.name not in refused)
+
+
+def reviewers_back_at(scene: Scene) -> datetime | None:
+    """When the first of the reviewers that the forge refused may be asked again; None when none is refused."""
+    refused = ReviewerStatus.objects.filter(repository=scene.pull.repository, unavailable_until__gt=scene.now)
+    return refused.order_by("unavailable_until").values_list("unavailable_until", flat=True).first()
 
 
 def advisories_left(scene: Scene) -> tuple[Advised, ...]:

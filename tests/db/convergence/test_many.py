@@ -31,16 +31,15 @@ def test_a_thousand_that_wait_cost_twenty_two_requests_a_poll(stage):
     assert requests(stage) - begun <= 22
     assert points(stage) - spent <= 22
     assert not ConvergenceFlow.rows().exclude(last_look_error="").exists()
-    due = sorted(ConvergenceFlow.rows().values_list("due_at", flat=True))
-    assert due[0] is not None
-    assert due[-1] is not None
+    due = sorted(at for at in ConvergenceFlow.rows().values_list("due_at", flat=True) if at is not None)
+    assert len(due) == 1000
     assert (due[-1] - due[0]).total_seconds() >= 8, "they do not march in step"
 
 
 @pytest.fixture
 def nudged():
     """What commits of this process would wake, counted."""
-    names = []
+    names: list[str] = []
     register_starter(names.append)
     yield names
     register_starter(lambda _name: None)
