@@ -3,6 +3,7 @@
 from convergence.models import ForgeTeam, ReviewerStatus, ReviewRequest, ReviewSeen
 from tests.db.convergence.stage import claimed, waiting
 
+UNSCOPED = "convergence: {scopeCheck: never}\n"
 TEAM = "reviewers:\n  - {name: leads, adapter: team, team: acme/leads}\n"
 PERSON = "reviewers:\n  - {name: ann, adapter: person, login: ann}\n"
 BOT = (
@@ -19,7 +20,7 @@ def asked(stage):
 
 
 def test_a_team_is_asked_and_a_members_review_is_its_review(stage, policy_file):
-    policy_file(TEAM)
+    policy_file(UNSCOPED + TEAM)
     stage.sim.verbs.add_team("acme", "leads", ["bob"])
     pull = waiting(stage, auto_merge=False)
     assert asked(stage).outcome == "requested"
@@ -34,7 +35,7 @@ def test_a_team_is_asked_and_a_members_review_is_its_review(stage, policy_file):
 
 
 def test_no_review_is_judged_before_the_members_of_a_team_are_known(stage, policy_file):
-    policy_file(TEAM)
+    policy_file(UNSCOPED + TEAM)
     stage.sim.verbs.add_team("acme", "leads", ["bob"])
     stage.sim.faults.fail_next("list_team_members", 502, times=-1)
     pull = stage.pull_on_forge()
@@ -57,7 +58,7 @@ def test_a_person_who_cannot_be_asked_is_a_fault_of_the_policy(stage, policy_fil
 
 
 def test_a_bot_is_asked_by_a_comment_and_its_words_are_free_text(stage, policy_file):
-    policy_file(BOT)
+    policy_file(UNSCOPED + BOT)
     stage.sim.verbs.add_bot("acme-scanner")
     pull = waiting(stage, auto_merge=False)
     assert asked(stage).outcome == "requested"
@@ -71,7 +72,7 @@ def test_a_bot_is_asked_by_a_comment_and_its_words_are_free_text(stage, policy_f
 
 
 def test_a_bot_that_reviews_by_itself_is_waited_for_and_never_asked(stage, policy_file):
-    policy_file(SILENT)
+    policy_file(UNSCOPED + SILENT)
     stage.sim.verbs.add_bot("acme-scanner")
     pull = waiting(stage, auto_merge=False)
     for _ in range(3):
@@ -84,7 +85,8 @@ def test_a_bot_that_reviews_by_itself_is_waited_for_and_never_asked(stage, polic
     assert stage.flow.state == "converged"
 
 
-def test_a_review_by_an_unknown_bot_is_shown_and_counted_and_nothing_is_concluded_from_it(stage):
+def test_a_review_by_an_unknown_bot_is_shown_and_counted_and_nothing_is_concluded_from_it(stage, policy_file):
+    policy_file(UNSCOPED)
     stage.sim.verbs.add_bot("shiny-reviewer")
     pull = stage.begun()
     stage.sim.verbs.review(pull, "shiny-reviewer", state="CHANGES_REQUESTED", body="Everything is wrong.")
@@ -105,7 +107,7 @@ def test_a_bot_that_is_configured_later_is_judged_anew(stage, policy_file):
     stage.sim.verbs.review(pull, "acme-scanner", state="APPROVED", body="")
     stage.look()
     assert ReviewSeen.objects.get().void_reason == "not_a_reviewer"
-    policy_file(SILENT)
+    policy_file(UNSCOPED + SILENT)
     stage.settle()
     seen = ReviewSeen.objects.get()
     assert (seen.configured, seen.void_reason, seen.counts_for) == (True, "", pull.head_sha)
