@@ -104,7 +104,9 @@ def test_a_snooze_is_bounded_and_says_why(days, note, field):
 def test_taking_locks_nothing_and_may_be_given_back():
     task = ask()
     taken = task_take(task_id=task.pk, actor="operator:ann")
-    assert (taken.taken_by, taken.taken_until > now()) == ("operator:ann", True)
+    assert taken.taken_by == "operator:ann"
+    assert taken.taken_until is not None
+    assert taken.taken_until > now()
     given = task_take(task_id=task.pk, actor="operator:ann", back=True)
     assert (given.taken_by, given.taken_until) == ("", None)
     answered = task_answer(task_id=task.pk, variables={"answer": "Yes."}, actor="operator:ben")
