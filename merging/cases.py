@@ -8,7 +8,9 @@ from convergence.forge.checks import check_rollup
 from merging.decisions.dependencies import CYCLE, Standing
 from merging.decisions.inputs import inputs_sentence
 from merging.decisions.mergeability import failing_checks
+from merging.flow import MergeState
 from merging.models import Dependency
+from merging.requests import FIX_CI, REBASE
 from merging.texts import Case
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from merging.models import MergeFlow
 
 LISTED_ATTEMPTS = 5
+AGENT_NAMES = {MergeState.FIXING_CI: FIX_CI, MergeState.REBASING: REBASE}
 
 
 def case_of(
@@ -30,6 +33,7 @@ def case_of(
     *,
     protocol: Protocol | None = None,
     dependencies: Sequence[str] = (),
+    asked: str = "",
 ) -> Case:
     """Return the case of a question that is asked now; ``words`` are the forge's, else those of the last attempt."""
     known = read is not None and read.contexts is not None
@@ -56,6 +60,8 @@ def case_of(
         landed_sha=(read.merge_commit_sha if read else "") or "",
         words=said,
         doc=protocol.doc if protocol else "",
+        agent=AGENT_NAMES.get(row.state, ""),
+        asked=asked,
     )
 
 
@@ -72,7 +78,10 @@ def asked_dependencies(pull: PullRequest, reason: str) -> tuple[str, ...]:
 def counters_of(row: MergeFlow) -> dict[str, tuple[int, int]]:
     """Return each counter of the flow with its limit, in the API's names."""
     return {
+        "ciFix": (row.ci_fixes, row.ci_fix_max),
+        "rebase": (row.rebases, row.rebase_max),
         "mergeRetry": (row.merge_retries, row.merge_retry_max),
+        "eviction": (row.evictions, row.eviction_max),
         "stall": (row.stalls, row.stall_max),
         "returns": (row.returns, row.return_max),
     }

@@ -22,6 +22,8 @@ class Outcome(StrEnum):
     """What a merge attempt came to, as read back."""
 
     MERGED = "merged"
+    QUEUED = "queued"
+    EVICTED = "evicted"
     RETRY = "retry"
     BLOCKED = "blocked"
     ABANDONED = "abandoned"
@@ -33,6 +35,7 @@ class Reason(StrEnum):
     LANDED = "landed"
     ALREADY_MERGED = "already_merged"
     MERGED_ELSEWHERE = "merged_elsewhere"
+    QUEUED = "queued"
     BASE_MODIFIED = "base_modified"
     TRANSIENT = "transient"
     BEHIND = "behind"
@@ -42,13 +45,20 @@ class Reason(StrEnum):
     DEAD_END_BASE = "dead_end_base"
     FORBIDDEN = "forbidden"
     CLOSED = "closed"
+    QUEUE_CONFLICT = "queue_conflict"  # why the merge queue dropped it
+    QUEUE_CHECKS = "queue_checks"
+    QUEUE_CLEARED = "queue_cleared"
+    QUEUE_TAKEN_OUT = "queue_taken_out"
 
 
+EVICTIONS = frozenset({Reason.QUEUE_CONFLICT, Reason.QUEUE_CHECKS, Reason.QUEUE_CLEARED, Reason.QUEUE_TAKEN_OUT})
 COUNTED = frozenset({Reason.BASE_MODIFIED, Reason.TRANSIENT, Reason.BEHIND, Reason.REFUSED})
 OUTCOMES: dict[Reason, Outcome] = {
     Reason.LANDED: Outcome.MERGED,
     Reason.ALREADY_MERGED: Outcome.MERGED,
     Reason.MERGED_ELSEWHERE: Outcome.MERGED,
+    Reason.QUEUED: Outcome.QUEUED,
+    **dict.fromkeys(sorted(EVICTIONS), Outcome.EVICTED),
     **dict.fromkeys((*sorted(COUNTED), Reason.HEAD_MODIFIED, Reason.NOT_READY), Outcome.RETRY),
     Reason.DEAD_END_BASE: Outcome.BLOCKED,
     Reason.FORBIDDEN: Outcome.BLOCKED,
@@ -58,6 +68,23 @@ OUTCOMES: dict[Reason, Outcome] = {
 LANDING_QUESTION = "landing_unverified"
 RETURNS_QUESTION = "returned_too_often"
 DEPENDENCY_QUESTIONS = frozenset({"dependency_closed", "dependency_cycle"})
+
+
+class Update(StrEnum):
+    """What bringing the base into the branch came to, as read back."""
+
+    DONE = "done"
+    POINTLESS = "pointless"  # it conflicts, is up to date, or the head moved: the next verdict says so
+    REFUSED = "refused"  # not permitted, or there is no such operation
+
+
+class AgentEnd(StrEnum):
+    """What the run of an agent came to; everything that is no other word is ``ended``."""
+
+    BLOCKED = "blocked"
+    ASKS = "asks"  # refused because a person has to decide
+    WAITS = "waits"  # for another pull request
+    ENDED = "ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +102,32 @@ class Facts:
     changes_requested: bool = False  # by a review submitted after convergence
     returns: int = 0
     return_max: int = 3
+    unclassified: bool = False  # the forge's word for the merge state is not known
+    in_queue: bool = False  # the pull request stands in the forge's merge queue
+    fresh_run_due: bool = False  # no check has run on this head, and the base says how to begin one
+    rerun_due: bool = False  # the agent said that the failure is not the change's, and the same runs still fail
+    remedy_under_way: bool = False  # checks are about to run anew
+    reopening: bool = False  # the product itself closed it, to open it again
+    held: bool = False  # a pause, or a merge hold of its plan
+    manual_landing: bool = False  # the base says that only a person merges into it
+    approval_missing: bool = False  # its base needs a person's approval, and this head has none
+    lane_ahead: bool = False  # a direct neighbour of its lane goes first
+    lane_free: bool = False  # known: no neighbour goes first, or a person let it pass
+    fresh_base_missing: bool = False  # its own checks must have seen the tip of the base, and have not
+    agent: AgentEnd | None = None  # None: the run has not ended
+    agent_question: bool = False  # the agent's question is not blank
+    agent_pushed: bool = False
+    agent_references: bool = False  # it named a pull request that this one can wait for
+    reconciled: bool = False  # an agent's "blocked" had its free look at what is true
+    blocked_again: bool = False  # the head is still the one at which an agent said "blocked"
+    ci_fixes: int = 0
+    ci_fix_max: int = 3
+    rebases: int = 0
+    rebase_max: int = 3
+    update: Update | None = None
+    eviction: Reason | None = None  # why the pull request left the merge queue; None: it has not
+    evictions: int = 0  # as they would be counted with this one
+    eviction_max: int = 5
     dead_end_base: bool = False
     base_busy: bool = False  # another flow of the same base is in `merging`
     resting: bool = False  # the pause after a counted retry is not over

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from convergence.guards import PullSeen
-from merging.facts import COUNTED, LANDING_QUESTION, OUTCOMES, RETURNS_QUESTION, Facts, Outcome, Reason, Verdict
+from merging.facts import (
+    COUNTED,
+    LANDING_QUESTION,
+    OUTCOMES,
+    RETURNS_QUESTION,
+    AgentEnd,
+    Facts,
+    Outcome,
+    Reason,
+    Update,
+    Verdict,
+)
 
 
 def was_read(facts: Facts) -> bool:
@@ -86,6 +97,116 @@ def verdict_waiting(facts: Facts) -> bool:
     return facts.verdict is Verdict.WAITING
 
 
+def may_land(facts: Facts) -> bool:
+    """Ready, and neither paused nor held by its plan."""
+    return verdict_ready(facts) and not facts.held
+
+
+def unclassified(facts: Facts) -> bool:
+    return facts.unclassified
+
+
+def in_merge_queue(facts: Facts) -> bool:
+    return facts.in_queue
+
+
+def fresh_run_due(facts: Facts) -> bool:
+    return facts.fresh_run_due
+
+
+def rerun_due(facts: Facts) -> bool:
+    return facts.rerun_due
+
+
+def no_remedy_under_way(facts: Facts) -> bool:
+    return not facts.remedy_under_way
+
+
+def not_reopening(facts: Facts) -> bool:
+    return not facts.reopening
+
+
+def manual_landing(facts: Facts) -> bool:
+    return facts.manual_landing
+
+
+def approval_missing(facts: Facts) -> bool:
+    return facts.approval_missing
+
+
+def lane_neighbour_ahead(facts: Facts) -> bool:
+    return facts.lane_ahead
+
+
+def lane_free(facts: Facts) -> bool:
+    return facts.lane_free
+
+
+def fresh_base_missing(facts: Facts) -> bool:
+    return facts.fresh_base_missing
+
+
+def ci_fixes_left(facts: Facts) -> bool:
+    return facts.ci_fixes < facts.ci_fix_max
+
+
+def rebases_left(facts: Facts) -> bool:
+    return facts.rebases < facts.rebase_max
+
+
+def agent_question_stands(facts: Facts) -> bool:
+    """An agent said ``blocked`` with a question, and the free look found the same head still blocked."""
+    return facts.reconciled and facts.blocked_again and facts.agent_question
+
+
+def update_done(facts: Facts) -> bool:
+    return facts.update is Update.DONE
+
+
+def update_pointless(facts: Facts) -> bool:
+    return facts.update is Update.POINTLESS
+
+
+def update_refused(facts: Facts) -> bool:
+    return facts.update is Update.REFUSED
+
+
+def agent_blocked(facts: Facts) -> bool:
+    return facts.agent is AgentEnd.BLOCKED
+
+
+def agent_pushed_nothing(facts: Facts) -> bool:
+    return not facts.agent_pushed
+
+
+def not_reconciled(facts: Facts) -> bool:
+    return not facts.reconciled
+
+
+def agent_asks(facts: Facts) -> bool:
+    return facts.agent in {AgentEnd.BLOCKED, AgentEnd.ASKS} and facts.agent_question
+
+
+def agent_names_dependencies(facts: Facts) -> bool:
+    return facts.agent is AgentEnd.WAITS and facts.agent_references
+
+
+def agent_ended(facts: Facts) -> bool:
+    return facts.agent is not None
+
+
+def left_queue(facts: Facts) -> bool:
+    return facts.eviction is not None
+
+
+def taken_out_of_queue(facts: Facts) -> bool:
+    return facts.eviction is Reason.QUEUE_TAKEN_OUT
+
+
+def evictions_left(facts: Facts) -> bool:
+    return facts.evictions <= facts.eviction_max
+
+
 def base_dead_end(facts: Facts) -> bool:
     return facts.dead_end_base
 
@@ -122,6 +243,14 @@ def outcome_merged(facts: Facts) -> bool:
     return facts.attempt is not None and OUTCOMES[facts.attempt] is Outcome.MERGED
 
 
+def outcome_queued(facts: Facts) -> bool:
+    return facts.attempt is Reason.QUEUED
+
+
+def outcome_behind(facts: Facts) -> bool:
+    return facts.attempt is Reason.BEHIND
+
+
 def outcome_counted(facts: Facts) -> bool:
     return facts.attempt in COUNTED
 
@@ -151,7 +280,11 @@ def answer_retries(facts: Facts) -> bool:
 
 
 def answer_abandons(facts: Facts) -> bool:
-    return facts.answer == "abandon"
+    return facts.answer in {"abandon", "reject"}
+
+
+def answer_approves(facts: Facts) -> bool:
+    return facts.answer == "approve"
 
 
 def answer_drops(facts: Facts) -> bool:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from convergence.flow import CONVERGENCE_MACHINE
 from convergence.submissions import DependencyPart, register_dependencies
 from merging.effects.merge import merge_effect
+from merging.effects.remedies import fresh_run_effect, rerun_effect
+from merging.effects.tidy import delete_branch_effect, dequeue_effect
+from merging.effects.update import update_effect
 from merging.flow import MERGE_MACHINE
 from merging.looks.look import merge_look
 from merging.models import MergeFlow
@@ -26,9 +29,9 @@ SWEEP_SECONDS = 60.0
 
 
 def merge_fence(row: FlowRow, generation: int) -> bool:
-    """Whether an effect of that generation may still leave: it is the newest, and its flow lives."""
+    """Whether an effect of that generation may still leave: it is the newest. Each effect asks for its own state."""
     flow = MergeFlow.rows().select_related("pull").get(pk=row.pk)
-    return not flow.is_terminal and flow.generation == generation == flow.pull.generation
+    return flow.generation == generation == flow.pull.generation
 
 
 def register() -> None:
@@ -41,7 +44,14 @@ def register() -> None:
             cancel=merge_cancel,
             waiting_for=merge_waiting_for,
             fence=merge_fence,
-            effects={"merge": merge_effect},
+            effects={
+                "merge": merge_effect,
+                "update_branch": update_effect,
+                "fresh_run": fresh_run_effect,
+                "rerun_checks": rerun_effect,
+                "dequeue": dequeue_effect,
+                "delete_branch": delete_branch_effect,
+            },
         )
     )
     register_successor(CONVERGENCE_MACHINE.name, merge_start)

@@ -30,6 +30,7 @@ class Check:
     url: str | None
     run_id: int | None
     since: datetime | None
+    workflow_run: int | None = None  # what the forge runs again
 
     @property
     def in_flight(self) -> bool:
@@ -170,6 +171,7 @@ def _check(item: CheckContext) -> Check:
         url=item.url,
         run_id=item.database_id,
         since=item.started_at or item.created_at,
+        workflow_run=item.workflow_run,
     )
 
 

@@ -146,6 +146,12 @@ class ForgeClient:
             moved_to=exchange.moved_to,
         )
 
+    def raw(self, path: str) -> bytes:
+        """Return the bytes that a path answers with, of something that is no JSON."""
+        url, seconds = self._url(path), self.limits.rest
+        exchange = self._request("GET", url, CORE, read_seconds=seconds, params=None, json=None, retries=())
+        return exchange.content
+
     def query(self, text: str, variables: Mapping[str, Any], *, halving: bool = False) -> GraphAnswer:
         """Return data and path errors of a document that reads.
 

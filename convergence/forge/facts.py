@@ -137,6 +137,7 @@ class CheckContext:
     workflow_name: str | None = None
     event: str | None = None
     run_number: int | None = None
+    workflow_run: int | None = None
     creator: str | None = None
     required: bool | None = None
 

@@ -131,8 +131,13 @@ def _thread(client: ForgeClient, node: Page) -> Thread:
     )
 
 
-def rest_list(client: ForgeClient, path: str, *, most_pages: int = MOST_PAGES) -> Listing[Mapping[str, Any]]:
-    """Return a REST list to the end of its ``Link`` header; incomplete at the cap or on an error in the middle."""
+def rest_list(
+    client: ForgeClient, path: str, *, most_pages: int = MOST_PAGES, key: str = ""
+) -> Listing[Mapping[str, Any]]:
+    """Return a REST list to the end of its ``Link`` header; incomplete at the cap or on an error in the middle.
+
+    ``key`` names the list in answers that are objects.
+    """
     items: list[Mapping[str, Any]] = []
     address: str | None = path
     params: Mapping[str, str] | None = {"per_page": "100"}
@@ -143,7 +148,7 @@ def rest_list(client: ForgeClient, path: str, *, most_pages: int = MOST_PAGES) -
             if number == 0:
                 raise
             return Listing(items=tuple(items), complete=False, total=len(items))
-        items += answer.body
+        items += answer.body[key] if key else answer.body
         address, params = answer.next_url, None
         if address is None:
             return Listing(items=tuple(items), complete=True, total=len(items))

@@ -111,6 +111,7 @@ def check_context(node: Node) -> CheckContext:
         workflow_name=workflow.get("name"),
         event=run.get("event"),
         run_number=run.get("runNumber"),
+        workflow_run=run.get("databaseId"),
         required=node.get("isRequired"),
     )
 

@@ -166,6 +166,27 @@ def file_text(client: ForgeClient, owner: str, name: str, path: str, commit: str
         raise Transient("forge_unread", f"GitHub's copy of {path} cannot be decoded") from error
 
 
+def branch_tip(client: ForgeClient, owner: str, name: str, branch: str) -> str | None:
+    """Return the commit that a branch points at; None without the branch."""
+    try:
+        body = client.rest("GET", f"repos/{owner}/{name}/git/ref/heads/{quote(branch)}").body
+    except NotFound:
+        return None
+    tip: str = body["object"]["sha"]
+    return tip
+
+
+def open_pulls_of(client: ForgeClient, owner: str, name: str, branch: str) -> int | None:
+    """Return how many open pull requests have the branch as head or base; None when not all could be listed."""
+    found: set[int] = set()
+    for asked in ({"head": f"{owner}:{branch}"}, {"base": branch}):
+        listed = rest_list(client, f"repos/{owner}/{name}/pulls?{urlencode({'state': 'open', **asked})}")
+        if not listed.complete:
+            return None
+        found |= {item["number"] for item in listed.items}
+    return len(found)
+
+
 def issue_exists(client: ForgeClient, owner: str, name: str, number: int) -> bool:
     """Return whether the number is an issue and no pull request of this repository."""
     try:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
+from convergence.checkout import branch_lock, head_checkout
 from convergence.models import PullRequestGeneration
 from convergence.texts import abandon_note, answer_note
 from runs.queue.flow_steps import FlowStep, StepRequest
@@ -39,9 +40,9 @@ def review_request(scene: Scene, *, turn: int, backlog: Mapping[str, Any], entry
         ),
         variables=_variables(scene, turn=turn, backlog=backlog, abandon=abandon),
         correlation_id=generation.correlation_id,
-        workspace=_workspace(scene),
+        workspace=head_checkout(pull, scene.head),
         repository=pull.repository.full_name,
-        exclusive_key=f"branch:{pull.head_repository_id}:{pull.head_ref}",
+        exclusive_key=branch_lock(pull),
         prompt_append="\n\n".join(notes),
     )
 
@@ -68,21 +69,3 @@ def _variables(scene: Scene, *, turn: int, backlog: Mapping[str, Any], abandon: 
     if row.gate_left:
         variables["gate"] = dict(row.gate_left)
     return variables
-
-
-def _workspace(scene: Scene) -> dict[str, Any]:
-    """A checkout of the head branch, wherever it lies, with the base beside it."""
-    pull = scene.pull
-    workspace: dict[str, Any] = {
-        "kind": "worktree",
-        "repository": pull.repository.full_name,
-        "repositoryId": pull.repository.forge_id,
-        "branch": pull.head_ref,
-    }
-    if scene.head:
-        workspace["sha"] = scene.head
-    if pull.base_ref:
-        workspace["baseRef"] = pull.base_ref
-    if pull.head_repository_id != pull.repository.forge_id:
-        workspace["headRepository"] = pull.head_repository
-    return workspace

@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Mapping
     from datetime import datetime
 
     from convergence.forge.facts import Listing, Review
 
-NEVER = "never"
+NEVER, ANY_PUSH = "never", "any_push"
+NO_PUSH = frozenset({"converged", "first_read", "update_branch"})  # sources of own heads that no agent pushed
 
 
-def head_is_foreign(head: str | None, own: Collection[str], review_after: str) -> bool:
-    """Whether nobody reviewed this head. An unknown head is neither own nor foreign, and it never merges.
+def head_is_foreign(head: str | None, own: Mapping[str, str], review_after: str) -> bool:
+    """Whether this head has to be reviewed. An unknown head is neither own nor foreign, and it never merges.
 
-    ``foreign_push`` and ``any_push`` say the same while no agent of the merge flow pushes.
+    ``own`` maps each own head to its source; under ``any_push`` the pushes of repairing agents are reviewed too.
     """
-    return review_after != NEVER and head is not None and head not in own
+    if review_after == NEVER or head is None:
+        return False
+    return head not in own or (review_after == ANY_PUSH and own[head] not in NO_PUSH)
 
 
 def changes_were_requested(reviews: Listing[Review] | None, converged_at: datetime, review_after: str) -> bool:

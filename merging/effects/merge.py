@@ -12,8 +12,10 @@ from convergence.forge.writes.perform import perform
 from convergence.forge_access import forge_client, pull_ref, pull_target
 from convergence.services.identity import pull_seen
 from merging.cases import case_of
+from merging.decisions.protocol import MERGIFY_COMMENT
 from merging.decisions.timing import retry_pause
-from merging.effects.plan import Stop, plan_of, stop_of
+from merging.effects.fence import DROPPED, asked_row, still_asked
+from merging.effects.plan import MERGE_QUEUE, MERGIFY_QUEUE, Stop, plan_of, stop_of
 from merging.facts import COUNTED, Facts, Reason
 from merging.flow import MERGE_MACHINE, MergeState
 from merging.looks.protocol import protocol_of
@@ -23,6 +25,7 @@ from merging.services.move import Step, merge_move
 from merging.texts import merge_question
 from runs.clock import now as clock_now
 from runs.contract.errors import NotFound, Permanent, Transient
+from runs.flows.move import Effect
 from runs.transactions import joined_transaction
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from convergence.forge.writes.contract import Observed
     from runs.flows.registry import EffectCall
 
-DROPPED = {"dropped": "moved_on"}
+OPERATIONS = {MERGE_QUEUE: "enqueue", MERGIFY_QUEUE: "enqueue_by_comment"}
 OLDEST_FACTS = timedelta(seconds=10)  # a merge is decided on nothing older
 UNREAD_SECONDS = 60.0  # until the reading is tried again that a credential or a missing object kept from succeeding
 
@@ -45,7 +48,7 @@ def merge_effect(call: EffectCall) -> Mapping[str, Any]:
     Raises ``Transient`` while nothing is known. Repeated after a crash it looks before it acts: a call that may have
     been sent is never sent again.
     """
-    row = _row(call)
+    row = asked_row(call, MergeState.MERGING)
     if row is None:
         return DROPPED
     client = forge_client(Purpose.MERGE)
@@ -69,14 +72,8 @@ def merge_effect(call: EffectCall) -> Mapping[str, Any]:
     attempt = attempt_begin(row, plan, entry_log=call.log, now=now)
     if attempt is None:
         return DROPPED
-    return _send(client, call, row, attempt, {"title": plan.title, "body": plan.body}, earlier=False)
-
-
-def _row(call: EffectCall) -> MergeFlow | None:
-    """The row if it is still in the state, version and generation that asked for this effect."""
-    row = MergeFlow.rows().select_related("pull__repository").get(pk=call.row.pk)
-    same = row.state == MergeState.MERGING and row.entry_log == call.log and row.generation == call.generation
-    return row if same and row.pull.generation == row.generation else None
+    texts = {"title": plan.title, "body": plan.body, "comment": plan.comment}
+    return _send(client, call, row, attempt, texts, earlier=False)
 
 
 def _send(
@@ -93,10 +90,12 @@ def _send(
         "pull": pull_target(row.pull),
         "head_sha": attempt.expected_head,
         "method": attempt.method,
+        "comment": MERGIFY_COMMENT,
         **(texts or {}),
     }
+    operation = OPERATIONS.get(attempt.method, "merge")
     try:
-        observed = perform(client, "merge", arguments, attempt.key, earlier_try=earlier, memory=attempt.memory)
+        observed = perform(client, operation, arguments, attempt.key, earlier_try=earlier, memory=attempt.memory)
     except Transient as error:
         if earlier:
             raise  # it may have landed: read back again
@@ -117,7 +116,7 @@ def _stopped(call: EffectCall, row: MergeFlow, read: PullFacts, stop: Stop, head
     """End a try before its call: the attempt's row and the edge in one transaction."""
     now = clock_now()
     with joined_transaction():
-        if not _still_asked(call, row):
+        if not still_asked(call, row, MergeState.MERGING):
             return DROPPED
         landed = (read.merge_commit_sha or "") if stop.reason is Reason.ALREADY_MERGED else ""
         attempt_note(row, stop.reason, head=head, now=now, message=stop.message, landed_sha=landed)
@@ -138,7 +137,7 @@ def _ended(
     now = clock_now()
     message = str(detail.get("message") or detail.get("error") or "")
     with joined_transaction():
-        asked = _still_asked(call, row)
+        asked = still_asked(call, row, MergeState.MERGING)
         attempt_end(
             attempt,
             reason,
@@ -147,15 +146,9 @@ def _ended(
             landed_sha=str(detail.get("merge_commit_sha") or ""),
         )
         if asked:
-            _move(row, reason, head=attempt.expected_head, message=message, read=None, now=now, rest=rest)
+            head, method = attempt.expected_head, attempt.method
+            _move(row, reason, head=head, message=message, read=None, now=now, rest=rest, method=method)
     return {"reason": str(reason), "attempt": attempt.key}
-
-
-def _still_asked(call: EffectCall, row: MergeFlow) -> bool:
-    """Lock the row and see it as it is now; a look may have found the merge first."""
-    current = MergeFlow.rows().select_for_update().get(pk=row.pk)
-    row.version, row.state, row.entry_log = current.version, current.state, current.entry_log
-    return row.state == MergeState.MERGING and row.entry_log == call.log
 
 
 def _move(
@@ -167,6 +160,7 @@ def _move(
     read: PullFacts | None,
     now: datetime,
     rest: float = 0.0,
+    method: str = "",
 ) -> None:
     counted = reason in COUNTED
     retries = min(row.merge_retries, row.merge_retry_max) + 1
@@ -182,6 +176,9 @@ def _move(
             columns["retry_at"] = now + max(pause, timedelta(seconds=rest))
     if reason is Reason.NOT_READY:
         columns["refused_head"] = head
+    if reason is Reason.QUEUED:
+        columns |= {"queue_seen": method == MERGE_QUEUE, "queue_position": None}
+    behind = edge.target == MergeState.UPDATING_BRANCH
     question = merge_question(edge.reason, case_of(row, row.pull, read, message)) if edge.reason else None
     merge_move(
         row,
@@ -191,6 +188,7 @@ def _move(
         now=now,
         step=Step(
             columns=columns,
+            effects=(Effect("update_branch", {"head": head}),) if behind else (),
             due_at=columns.get("retry_at"),
             guards={"reason": str(reason), "retries": retries if counted else row.merge_retries},
             question=question,

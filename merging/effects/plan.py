@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from merging.decisions.protocol import Protocol
 
 SQUASH = "squash"
+MERGE_QUEUE, MERGIFY_QUEUE = "merge_queue", "mergify_queue"
+OWN_TEXT = "the queue merges in its own way, with its own text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,10 @@ def plan_of(client: ForgeClient, read: PullFacts, protocol: Protocol | None, *, 
     wished = protocol.merge_method if protocol and protocol.merge_method else settings.FACTORY.merge_method
     method, why = choose_method(wished, allowed)
     admin = admin_on(protocol)
+    if read.merge_queue_enabled and not admin:
+        return Plan(head=head, method=MERGE_QUEUE, method_reason=OWN_TEXT)
+    if protocol is not None and protocol.land_method == MERGIFY_QUEUE:
+        return Plan(head=head, method=MERGIFY_QUEUE, method_reason=OWN_TEXT, comment=protocol.land_comment)
     if method != SQUASH:
         return Plan(head=head, method=method, method_reason=why, admin=admin)
     wanted = policy().merging_for(read.repository.name_with_owner).squash

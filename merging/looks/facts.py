@@ -6,16 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from convergence.forge.facts import PullState
 from convergence.forge.singles import compare
+from convergence.guards import PullSeen
 from convergence.services.identity import pull_gone
-from merging.base import base_is_busy, base_is_dead_end
 from merging.decisions.dependencies import CYCLE, Standing
 from merging.decisions.heads import changes_were_requested, head_is_foreign
+from merging.decisions.mergeability import QUEUE, UNCLASSIFIED
 from merging.facts import LANDING_QUESTION, Facts, Verdict
-from merging.flow import DEPENDENCY_STATES, READY_STATES, MergeState
+from merging.flow import AGENT_STATES, DEPENDENCY_STATES, EFFECT_STATES, READY_STATES, MergeState
+from merging.looks.agents import agent_facts
 from merging.looks.answers import answer_facts
+from merging.looks.queue import queue_facts
+from merging.looks.ready import ready_facts
+from merging.looks.remedies import is_reopening, remedy_facts
 from merging.looks.scene import classify
 from merging.looks.stall import stall_facts
 from merging.selectors.dependencies import dependencies_of
+from merging.selectors.lanes import lane_ahead
 from runs.models.outbox import Outbox
 from runs.outbox.dispatch import PENDING
 
@@ -47,8 +53,16 @@ def facts_of(scene: Scene) -> Facts:
     if row.state in {*READY_STATES, S.ESCALATED} and read is not None:
         known |= _merge_facts(scene, read)
     known |= _review_facts(scene)  # of the newest reading: a probe may have shown another head
-    if row.state == S.MERGING:
+    if row.state in AGENT_STATES:
+        known |= agent_facts(scene)
+    if row.state == S.WAITING_LANE:
+        known["lane_free"] = not lane_ahead(scene.pull)
+    if row.state == S.QUEUED and read is not None:
+        known |= queue_facts(scene, read)
+    if row.state in EFFECT_STATES:
         known["effect_pending"] = effect_pending(row)
+    if scene.seen is PullSeen.CLOSED:
+        known["reopening"] = is_reopening(row, scene.now)
     if row.state == S.ESCALATED:
         known |= answer_facts(
             scene,
@@ -80,7 +94,7 @@ def _review_facts(scene: Scene) -> dict[str, Any]:
     read, row, after = scene.open, scene.row, scene.policy.review_after
     if read is None:
         return {}
-    own = set(row.own_heads.values_list("sha", flat=True))
+    own = dict(row.own_heads.values_list("sha", "source"))
     return {
         "foreign_head": head_is_foreign(read.head_sha, own, after),
         "changes_requested": changes_were_requested(read.opinionated_reviews, row.converged_at, after),
@@ -93,23 +107,21 @@ def _merge_facts(scene: Scene, read: PullFacts) -> dict[str, Any]:
     classify(scene, read)
     known = {} if row.state == S.ESCALATED else stall_facts(scene)
     assert scene.found is not None  # noqa: S101  # just judged
-    known["verdict"] = scene.found.verdict
-    if scene.found.verdict is Verdict.READY and row.state in READY_STATES:
-        known |= _ready_facts(scene)
-    return known
-
-
-def _ready_facts(scene: Scene) -> dict[str, Any]:
-    row, read = scene.row, scene.read
-    assert read is not None  # noqa: S101  # the caller judged it
-    known: dict[str, Any] = {
-        "refused": bool(row.refused_head) and row.refused_head == scene.head,
-        "resting": row.retry_at is not None and row.retry_at > scene.now,
-        "base_busy": base_is_busy(row, read.base_ref),
+    verdict = known["verdict"] = scene.found.verdict
+    if row.state not in READY_STATES:
+        return known
+    known |= {
+        "in_queue": verdict is Verdict.WAITING and scene.found.reason == QUEUE,
+        "unclassified": scene.found.reason == UNCLASSIFIED,
+        "ci_fixes": row.ci_fixes,
+        "ci_fix_max": row.ci_fix_max,
+        "rebases": row.rebases,
+        "rebase_max": row.rebase_max,
+        "reconciled": row.reconciled,
+        "blocked_again": bool(row.blocked_head) and row.blocked_head == scene.head,
+        "agent_question": bool(row.agent_question),
     }
-    if not any(known.values()):  # read only when it would merge now
-        known["dead_end_base"] = base_is_dead_end(scene.client, read)
-    return known
+    return known | (ready_facts(scene) if verdict is Verdict.READY else remedy_facts(scene))
 
 
 def _landed(scene: Scene) -> bool:

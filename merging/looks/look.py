@@ -15,15 +15,16 @@ from convergence.forge.reading import read_pulls
 from convergence.forge_access import forge_client, pull_ref
 from merging.decisions.timing import next_look
 from merging.facts import Facts, Verdict
-from merging.flow import MERGE_MACHINE, READY_STATES, MergeState
+from merging.flow import AGENT_STATES, EFFECT_STATES, MERGE_MACHINE, READY_STATES, MergeState
 from merging.looks.dependencies import dependencies_look
 from merging.looks.facts import effect_pending, facts_of
 from merging.looks.scene import Scene, scene_of
 from merging.looks.steps import taken
 from merging.models import MergeFlow
+from merging.services.lanes import LANE_AHEAD
 from merging.services.move import BASE_BUSY, merge_move
 from runs.clock import now as clock_now
-from runs.contract.errors import NotFound
+from runs.contract.errors import NotFound, Refused
 from runs.flows.looks import look_done, look_failed, looks_each
 from runs.transactions import joined_transaction
 
@@ -72,7 +73,7 @@ def _loaded(rows: Sequence[FlowRow]) -> list[MergeFlow]:
 def _effect_at_work(row: MergeFlow) -> bool:
     """Whether the merge effect still has its time: it reads the pull request itself, and tells the outcome."""
     in_time = row.timer_at is not None and row.timer_at > clock_now()
-    return row.state == MergeState.MERGING and in_time and effect_pending(row)
+    return row.state in EFFECT_STATES and in_time and effect_pending(row)
 
 
 def _left_to_effect(row: MergeFlow) -> None:
@@ -82,7 +83,7 @@ def _left_to_effect(row: MergeFlow) -> None:
 
 def _read(client: ForgeClient, rows: Sequence[MergeFlow]) -> dict[int, PullFacts | FactoryError]:
     outcomes: dict[int, PullFacts | FactoryError] = {}
-    for profile in (Profile.HELD, Profile.MERGE):
+    for profile in (Profile.ALIVE, Profile.HELD, Profile.MERGE):
         refs = {row.pk: pull_ref(row.pull) for row in rows if _profile(row) is profile}
         if refs:
             found = read_pulls(client, profile, list(refs.values()))
@@ -91,7 +92,9 @@ def _read(client: ForgeClient, rows: Sequence[MergeFlow]) -> dict[int, PullFacts
 
 
 def _profile(row: MergeFlow) -> Profile:
-    return Profile.HELD if row.state == MergeState.WAITING_DEPS else Profile.MERGE
+    if row.state in AGENT_STATES:
+        return Profile.ALIVE
+    return Profile.HELD if row.state in {MergeState.WAITING_DEPS, MergeState.WAITING_LANE} else Profile.MERGE
 
 
 def _look_at(row: MergeFlow, outcome: PullFacts | FactoryError, warnings: Sequence[str] | None) -> None:
@@ -106,10 +109,14 @@ def _look_at(row: MergeFlow, outcome: PullFacts | FactoryError, warnings: Sequen
             if edge.target != MergeState.MERGING:
                 raise
             _stay(scene, facts, held=BASE_BUSY)  # another flow of this base was faster
+        except Refused as error:
+            if error.code != LANE_AHEAD:
+                raise
+            _stay(scene, facts, held=LANE_AHEAD)  # a neighbour of its lane was faster
     elif scene.error is not None and not isinstance(scene.error, NotFound):
         look_failed(row, scene.error)
     else:
-        _stay(scene, facts, held=_held(facts))
+        _stay(scene, facts, held=scene.held or _held(facts))
 
 
 def _take(edge: Edge, scene: Scene, facts: Facts) -> None:

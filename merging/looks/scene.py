@@ -12,7 +12,9 @@ from convergence.services.identity import pull_missing, pull_seen, snapshot_kept
 from merging.decisions.inputs import verdict_inputs
 from merging.decisions.mergeability import Mergeability, MergeFacts, classify_mergeability, merge_facts
 from merging.effects.plan import admin_on
+from merging.facts import Verdict
 from merging.flow import MergeState
+from merging.looks.due import Due
 from merging.looks.protocol import protocol_of
 from merging.models import OwnHead
 from runs.contract.errors import FactoryError, NotFound
@@ -23,8 +25,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from convergence.forge.client import ForgeClient
+    from convergence.forge.facts import TimelineEvent
     from convergence.guards import PullSeen
     from convergence.models import Escalation, PullRequest
+    from merging.decisions.agent_result import AgentAnswer
+    from merging.decisions.dependencies import Reference
     from merging.decisions.protocol import Protocol
     from merging.models import MergeFlow
     from runs.policy import Merging
@@ -44,6 +49,11 @@ class Scene:
     merge: MergeFacts | None = None
     found: Mergeability | None = None
     escalation: Escalation | None = None
+    agent: AgentAnswer | None = None  # how the run of an agent state ended
+    references: list[Reference] = field(default_factory=list)  # that it names and that can be waited for
+    held: str = ""  # what of the product's own keeps a ready pull request from merging
+    due: Due = Due()  # noqa: RUF009  # frozen; the remedies that are due
+    removal: TimelineEvent | None = None  # from the merge queue
     columns: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -104,6 +114,9 @@ def classify(scene: Scene, read: PullFacts) -> Mergeability:
     scene.protocol = protocol_of(scene.client, read, scene.now)
     scene.merge = merge_facts(read)
     scene.found = classify_mergeability(scene.merge, scene.protocol, admin=admin_on(scene.protocol))
+    if scene.found.verdict is Verdict.READY and scene.row.queue_failed_head == scene.merge.head:
+        # Green by itself, and red together with what the queue puts before it.
+        scene.found = Mergeability(Verdict.BLOCKED, "queue_checks_failing")
     scene.columns |= {
         "verdict": scene.found.verdict,
         "verdict_reason": scene.found.reason,

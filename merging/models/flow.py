@@ -21,6 +21,12 @@ class MergeFlow(FlowRow):
     converged_at = models.DateTimeField()
     merge_retries = models.PositiveSmallIntegerField(default=0)
     merge_retry_max = models.PositiveSmallIntegerField()
+    ci_fixes = models.PositiveSmallIntegerField(default=0)
+    ci_fix_max = models.PositiveSmallIntegerField(default=3)
+    rebases = models.PositiveSmallIntegerField(default=0)
+    rebase_max = models.PositiveSmallIntegerField(default=3)
+    evictions = models.PositiveSmallIntegerField(default=0)
+    eviction_max = models.PositiveSmallIntegerField(default=5)
     stalls = models.PositiveSmallIntegerField(default=0)
     stall_max = models.PositiveSmallIntegerField()
     returns = models.PositiveSmallIntegerField(default=0)
@@ -40,6 +46,21 @@ class MergeFlow(FlowRow):
     asked_head = models.CharField(max_length=40, default="", blank=True)
     asked_base_sha = models.CharField(max_length=40, default="", blank=True)
     landed_sha = models.CharField(max_length=40, default="", blank=True)
+    run_id = models.CharField(max_length=64, default="", blank=True)  # of the newest agent step
+    agent_question = models.TextField(default="", blank=True)  # of an agent that said it is blocked
+    blocked_head = models.CharField(max_length=40, default="", blank=True)  # at which it said so
+    reconciled = models.BooleanField(default=False)  # that "blocked" has had its free look
+    failed_runs = models.JSONField(default=list)  # check runs that failed when the agent began
+    reattempt_head = models.CharField(max_length=40, default="", blank=True)  # at which an agent asked for a re-run
+    answer = models.TextField(default="", blank=True)  # of a person, for the next agent
+    answer_question = models.TextField(default="", blank=True)
+    pushed_from = models.CharField(max_length=40, default="", blank=True)  # head that the newest own push replaced
+    pushed_at = models.DateTimeField(null=True)
+    approved_head = models.CharField(max_length=40, default="", blank=True)  # that a person let into this base
+    queue_seen = models.BooleanField(default=False)  # an entry of the merge queue was read since it entered
+    queue_position = models.PositiveIntegerField(null=True)
+    queue_failed_head = models.CharField(max_length=40, default="", blank=True)  # whose checks failed in the queue
+    queue_failed_sha = models.CharField(max_length=40, default="", blank=True)  # the queue's own commit of them
     dependency_warnings = models.JSONField(default=list)  # what of the body names no pull request
     looks = models.PositiveIntegerField(default=0)  # looks in this state, for the first short intervals
 

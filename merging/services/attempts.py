@@ -24,13 +24,17 @@ IN_FLIGHT_SECONDS = 5.0  # until a call that somebody else sent is read back
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a head is to land: the method and why, and the texts of a squash (None: the forge's own)."""
+    """How a head is to land: the method and why, and the texts of a squash (None: the forge's own).
+
+    ``method`` is a way to merge, or the name of the queue that merges; ``comment`` is what enters a queue beside GitHub.
+    """
 
     head: str
     method: str
     method_reason: str = ""
     title: str | None = None
     body: str | None = None
+    comment: str = ""
     admin: bool = False
 
 
@@ -78,9 +82,16 @@ def attempt_end(attempt: MergeAttempt, reason: Reason, *, now: datetime, **colum
 def attempt_explains(row: MergeFlow, *, head: str, landed_sha: str, now: datetime) -> bool:
     """Take a merge that the forge shows for the work of an own call at this head; False when there was none.
 
-    A call whose answer was lost may have had its effect after it was given up.
+    A call whose answer was lost may have had its effect after it was given up. A call that entered a queue has landed
+    through it.
     """
     own = row.attempts.filter(sent_at__isnull=False, expected_head=head)
+    entered = own.filter(reason=Reason.QUEUED).order_by("-id").first()
+    if entered is not None:
+        attempt_note(
+            row, Reason.LANDED, head=head, now=now, landed_sha=landed_sha, actor=FACTORY, method=entered.method
+        )
+        return True
     late = own.filter(outcome="") | own.filter(reason=Reason.TRANSIENT)
     attempt = late.order_by("-id").first()
     if attempt is None:

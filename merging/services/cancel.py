@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from merging.facts import Facts
-from merging.flow import MERGE_MACHINE
+from merging.flow import MERGE_MACHINE, MergeState
 from merging.models import MergeFlow
 from merging.services.attempts import attempt_on_wire
 from merging.services.move import Step, merge_move
 from runs.clock import now as clock_now
 from runs.contract.errors import Refused
+from runs.flows.move import Effect
 
 if TYPE_CHECKING:
     from runs.models.flow_row import FlowRow
@@ -35,11 +36,16 @@ def merge_cancel(row: FlowRow, *, actor: str, reason: str = "") -> None:
                 f"{current.pull.key} is being merged at this moment, so it cannot be cancelled; look again shortly.",
                 details={"state": current.state, "retryable": True},
             )
+        left = current.state
         merge_move(
             current,
             edge or MERGE_MACHINE.edge("cancelled"),  # of an ended flow: refused by the move itself
             pull=current.pull,
             actor=actor,
             now=now,
-            step=Step(note=reason, outcome=f"cancelled by {actor.removeprefix('operator:')}"),
+            step=Step(
+                effects=(Effect("dequeue"),) if left == MergeState.QUEUED else (),
+                note=reason,
+                outcome=f"cancelled by {actor.removeprefix('operator:')}",
+            ),
         )

@@ -3,38 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.db import transaction
 
 from convergence.models import PullRequestGeneration
 from convergence.services.escalations import escalation_end, escalation_open
 from convergence.services.move import pull_show
 from convergence.services.submit import pull_resubmit
-from merging.decisions.timing import EFFECT_LIMIT, LANDING_LIMIT, LANDING_LOOKS
-from merging.flow import MERGE_MACHINE, MergeState
+from merging.flow import AGENT_STATES, MERGE_MACHINE, MergeState
 from merging.forms import merge_form
+from merging.models import MergeFlow
+from merging.services.announce import landing_announce
 from merging.services.dependencies import dependents_wake
+from merging.services.entries import entry_of
+from merging.services.lanes import lane_checked, neighbours_wake
 from runs.flows.looks import flow_wake
 from runs.flows.move import Effect, Move, flow_actor, flow_move
-from runs.outbox.write import outbox_add
+from runs.models import Run
+from runs.queue.cancel import run_cancel
+from runs.queue.enqueue import run_enqueue
+from runs.queue.flow_steps import StepRequest, flow_step_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
 
     from convergence.models import PullRequest
     from convergence.texts import Question
-    from merging.models import MergeFlow
     from runs.machine import Edge
     from runs.models.transition import TransitionLog
 
 S = MergeState
+CANCEL_CODES = {  # why the run of an agent state that is left is cancelled, by edge
+    "merged_elsewhere": "subject_ended",
+    "closed_elsewhere": "subject_ended",
+    "cancelled": "flow_cancelled",
+    "agent_sla_passed": "agent_sla",
+}
 MERGE_ESCALATION = "merge_escalation"
-MERGED_EVENT = "factory.pull-request.merged"
 BASE_BUSY = "base_busy"
-ANSWERED_EDGES = frozenset({"answered", "answered_abandon", "answered_drop", "answered_look_again"})
+ANSWERED_EDGES = frozenset({"answered", "answered_abandon", "answered_approve", "answered_drop", "answered_look_again"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,7 @@ class Step:
     note: str = ""
     question: Question | None = None
     dependencies: Sequence[str] = ()  # that the question may be answered with
+    run: Callable[[int], StepRequest] | None = None  # the request of a run, from the entry that asks for it
     outcome: str = ""
 
 
@@ -56,11 +66,12 @@ def merge_move(
 ) -> TransitionLog:
     """Take the edge in a transaction of its own or the caller's, or raise ``Refused`` and change nothing.
 
-    Compare-and-set on the row; then the open question is ended, a new one asked, the pull request's state shown, the
-    merge announced or the next generation begun. ``IntegrityError``: another flow of the same base is merging.
+    Compare-and-set on the row; then the run of a step that is left is cancelled, the open question ended, a new one
+    asked, the pull request's state shown, the merge announced, the next run enqueued or the next generation begun.
+    ``Refused`` lane_ahead: a neighbour of its lane was faster. ``IntegrityError``: another flow of the same base was.
     """
     left, base = row.state, (row.repository_id, row.base_ref)
-    entry = _entry(row, edge, now)
+    entry = entry_of(row, edge.target, now)
     move = Move(
         edge=edge,
         columns={"looks": 0, "held_reason": "", **entry.columns, **step.columns},
@@ -71,7 +82,11 @@ def merge_move(
         note=step.note,
     )
     with transaction.atomic():
+        if edge.target == S.MERGING:
+            lane_checked(pull)
         log = flow_move(row, move, actor=actor, now=now)
+        if left in AGENT_STATES:
+            _step_run_cancel(row, code=CANCEL_CODES.get(edge.name, "flow_moved_on"), actor=actor)
         if left == S.ESCALATED:
             escalation_end(pull, answered=edge.name in ANSWERED_EDGES, reason=edge.name.replace("_", " "), now=now)
         if step.question is not None:
@@ -94,72 +109,28 @@ def merge_move(
         else:
             pull_show(pull, MERGE_MACHINE.states[edge.target].shows, now)
         if edge.target == S.MERGED:
-            _announce(row, pull, now)
+            landing_announce(row, pull, now)
+        if step.run is not None:
+            _run_start(row, pull, step.run(log.pk))
+        neighbours_wake(pull)
     return log
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """What entering a state means for its columns and due dates."""
-
-    columns: Mapping[str, Any] = field(default_factory=dict)
-    due_at: datetime | None = None
-    timer_at: datetime | None = None
-
-
-def _entry(row: MergeFlow, edge: Edge, now: datetime) -> _Entry:
-    config = settings.FACTORY
-    poll = timedelta(seconds=config.poll_seconds)
-    if edge.target == S.WAITING_MERGE:  # armed: the stall clock begins anew, the budgets are kept
-        armed = {"stalls": 0, "stall_since": now, "stall_mark": ""}
-        return _Entry(armed, timer_at=now + config.mergeable_wait_timeout)
-    if edge.target == S.REPOLLING:
-        pause = config.mergeable_repoll_interval
-        return _Entry({"stalls": row.stalls + 1, "stall_since": now}, now + min(pause, poll), now + pause)
-    if edge.target == S.MERGING:
-        return _Entry({"retry_at": None}, now + EFFECT_LIMIT, now + EFFECT_LIMIT)
-    if edge.target == S.VERIFYING_LANDING:
-        return _Entry({}, now + timedelta(seconds=LANDING_LOOKS[0]), now + LANDING_LIMIT)
-    if edge.target == S.ESCALATED:
-        return _Entry(
-            {
-                "asked_verdict": row.verdict,
-                "asked_head": row.verdict_head or row.pull.head_sha,
-                "asked_base_sha": row.verdict_base_sha,
-            },
-            due_at=now + poll,
-        )
-    return _Entry()
 
 
 def _generation_ended(row: MergeFlow, outcome: str) -> None:
     PullRequestGeneration.objects.filter(pull_id=row.pull_id, number=row.generation).update(outcome=outcome[:200])
 
 
-def _announce(row: MergeFlow, pull: PullRequest, now: datetime) -> None:
-    """Publish the landing once for each generation; its key is the event's id."""
-    key = f"{flow_actor(MERGE_MACHINE, row.subject)}:g{row.generation}:{MERGED_EVENT}"
-    landed = row.attempts.filter(outcome="merged").order_by("-id").first()
-    generation = PullRequestGeneration.objects.filter(pull_id=row.pull_id, number=row.generation).first()
-    outbox_add(
-        topic="flow.event",
-        key=key,
-        stream=f"event:{row.subject}",  # of its own: effects of the subject never wait for the intake
-        payload={
-            "type": MERGED_EVENT,
-            "source": "flow",
-            "eventId": key,
-            "subject": row.subject,
-            "occurredAt": now.isoformat(),
-            "correlationId": generation.correlation_id if generation else "",
-            "payload": {
-                "prKey": pull.key,
-                "generation": row.generation,
-                "landedSha": row.landed_sha,
-                "headSha": landed.expected_head if landed else "",
-                "baseRef": row.base_ref,
-                "method": landed.method if landed else "",
-                "actor": landed.actor if landed else "",
-            },
-        },
-    )
+def _step_run_cancel(row: MergeFlow, *, code: str, actor: str) -> None:
+    """Cancel the run of an agent state that is left, unless it is at rest; people cancel as themselves."""
+    run = Run.objects.filter(run_id=row.run_id).first() if row.run_id else None
+    if run is None or run.is_at_rest:
+        return
+    who = actor if actor.startswith("operator:") else flow_actor(MERGE_MACHINE, row.subject)
+    run_cancel(run=run, code=code, actor=who)
+
+
+def _run_start(row: MergeFlow, pull: PullRequest, request: StepRequest) -> None:
+    spec = flow_step_spec(request)
+    enqueued = run_enqueue(spec=spec, actor=flow_actor(MERGE_MACHINE, row.subject), subject_label=pull.key)
+    row.run_id = enqueued.run.run_id
+    MergeFlow.rows().filter(pk=row.pk).update(run_id=row.run_id)

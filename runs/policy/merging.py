@@ -22,5 +22,8 @@ class Merging(Block):
 
     review_after: Literal["foreign_push", "any_push", "never"] = "foreign_push"
     max_returns: Annotated[int, Field(ge=0, le=20)] = 3
+    queue_timeout: Duration = timedelta(hours=6)
     pending_checks_timeout: Duration = timedelta(hours=6)
+    approval_bases: tuple[Annotated[str, Field(min_length=1, max_length=255)], ...] = ()
+    delete_branches: bool = False
     squash: Squash = Squash()

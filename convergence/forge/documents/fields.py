@@ -49,7 +49,7 @@ def context(required_argument: str) -> str:
     return (
         "__typename "
         "...on CheckRun{id databaseId name status conclusion startedAt completedAt detailsUrl "
-        "checkSuite{databaseId app{databaseId slug} workflowRun{event runNumber workflow{databaseId name}}} "
+        "checkSuite{databaseId app{databaseId slug} workflowRun{databaseId event runNumber workflow{databaseId name}}} "
         f"{required}}} "
         f"...on StatusContext{{id context state createdAt targetUrl creator{{login}} {required}}}"
     )

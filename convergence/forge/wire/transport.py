@@ -41,6 +41,22 @@ class BearerAuth(AuthBase):
         return request
 
 
+class RedirectedElsewhere(Permanent):
+    """The forge names an address on another host, which is never followed with the token.
+
+    ``location`` is that address. It may carry a signature, so it stands in no message.
+    """
+
+    def __init__(self, location: str, status: int) -> None:
+        host = urlsplit(location).netloc or "none"
+        super().__init__(
+            "forge_redirect_refused",
+            f"the forge redirects to another host ({host}), which is not followed",
+            details={"status": status},
+        )
+        self.location = location
+
+
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """What came back, whole. ``moved_to`` is the address that a 301, 307 or 308 named, for renamed repositories."""
@@ -84,11 +100,7 @@ class Transport:
                 return Exchange(exchange.status, exchange.headers, exchange.content, moved_to)
             target = urlsplit(urljoin(url, exchange.headers.get("Location", "")))
             if (target.scheme, target.netloc) != (origin.scheme, origin.netloc):
-                raise Permanent(
-                    "forge_redirect_refused",
-                    f"the forge redirects to another host ({target.netloc or 'none'}), which is not followed",
-                    details={"status": exchange.status},
-                )
+                raise RedirectedElsewhere(target.geturl(), exchange.status)
             if method != "GET" and exchange.status not in MOVED:
                 raise Permanent(
                     "forge_redirect_refused",

@@ -4,11 +4,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from convergence.forge.client import ForgeClient
+from convergence.forge.writes.branches import DeleteBranch
 from convergence.forge.writes.comments import IssueComment
 from convergence.forge.writes.contract import Observed, Write, run
 from convergence.forge.writes.merge import MergePull
+from convergence.forge.writes.queue import DequeuePull, EnqueueByComment, EnqueuePull
+from convergence.forge.writes.remedies import MarkReady, Reopen, RerunFailed
 from convergence.forge.writes.review_request import RequestReview
 from convergence.forge.writes.threads import FileComment, Reply, ResolveThread
+from convergence.forge.writes.update import UpdateBranch
 from runs.contract.errors import Invalid
 
 OPERATIONS: dict[str, Callable[[Mapping[str, Any], str], Write]] = {
@@ -18,6 +22,14 @@ OPERATIONS: dict[str, Callable[[Mapping[str, Any], str], Write]] = {
     "file_comment": FileComment.from_json,
     "comment": IssueComment.from_json,
     "merge": MergePull.from_json,
+    "enqueue": EnqueuePull.from_json,
+    "enqueue_by_comment": EnqueueByComment.from_json,
+    "dequeue": DequeuePull.from_json,
+    "update_branch": UpdateBranch.from_json,
+    "mark_ready": MarkReady.from_json,
+    "reopen": Reopen.from_json,
+    "rerun_failed": RerunFailed.from_json,
+    "delete_branch": DeleteBranch.from_json,
 }
 
 
