@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from merging.models import MergeFlow
 
 LISTED_ATTEMPTS = 5
-AGENT_NAMES = {MergeState.FIXING_CI: FIX_CI, MergeState.REBASING: REBASE}
+AGENT_NAMES: dict[str, str] = {MergeState.FIXING_CI: FIX_CI, MergeState.REBASING: REBASE}
 
 
 def case_of(

@@ -15,12 +15,14 @@ from merging.looks.look import merge_look
 from merging.models import MergeFlow
 from merging.services.cancel import merge_cancel
 from merging.services.move import MERGE_ESCALATION
+from merging.services.paused import paused_wake
 from merging.services.start import merge_start, merges_missing_start
 from merging.services.submitted import submitted_check, submitted_store
 from merging.waiting import merge_waiting_for
 from runs.flows.registry import FlowType, register_flow, register_successor
 from runs.humans.tasks import TaskKind, register_kind
 from runs.periodic import register_pass
+from runs.queue.limits.pauses import register_lifted
 
 if TYPE_CHECKING:
     from runs.models.flow_row import FlowRow
@@ -56,5 +58,6 @@ def register() -> None:
     )
     register_successor(CONVERGENCE_MACHINE.name, merge_start)
     register_dependencies(DependencyPart(submitted_check, submitted_store))
+    register_lifted(paused_wake)
     register_kind(TaskKind(MERGE_ESCALATION, "A merge needs a decision"))
     register_pass("merges", seconds=SWEEP_SECONDS, body=merges_missing_start)

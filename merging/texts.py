@@ -87,7 +87,7 @@ def _manual(case: Case) -> str:
 
 
 def _approval(case: Case) -> str:
-    return f"shall {short(case.head)} be merged into {case.base_ref}? That base needs a person's approval of each head."
+    return f"{case.base_ref} needs a person's approval of each head. Shall {short(case.head)} be merged into it?"
 
 
 def _returned(case: Case) -> str:

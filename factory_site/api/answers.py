@@ -103,6 +103,23 @@ class Dependency(Wire):
     drop_reason: str | None
 
 
+class Lane(Wire):
+    """The pull requests that land one after another, and who goes before this one."""
+
+    order: list[str]
+    ahead: list[str]
+    passed_by: str | None
+
+
+class Hold(Wire):
+    """What a plan holds it with."""
+
+    kind: str
+    group: str
+    set_by: str
+    set_at: datetime
+
+
 class Protocol(Wire):
     """What the base branch declares about landing, as read last."""
 
@@ -134,6 +151,8 @@ class _Driven(Wire):
     merge_attempts: list[MergeAttempt]
     landed_sha: str | None
     dependencies: list[Dependency]
+    lane: Lane | None
+    holds: list[Hold]
     merge_protocol: Protocol | None
 
 

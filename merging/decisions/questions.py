@@ -51,8 +51,8 @@ def reason_is_gone(reason: str, *, asked: Asked, seen: Seen) -> bool:
 
     A verdict that is not settled changes nothing: ``waiting`` may be GitHub still computing.
     """
-    if reason in READY_AGAIN:
-        return seen.verdict is Verdict.READY
+    if reason in READY_AGAIN:  # asked about one that was ready, that it is ready proves nothing
+        return seen.verdict is Verdict.READY and asked.asked_verdict != Verdict.READY
     if reason in SPENT:
         settled = seen.verdict not in {None, Verdict.WAITING}
         moved = seen.base is not None and seen.base != asked.asked_base_sha and seen.verdict is Verdict.READY

@@ -29,13 +29,10 @@ class Remedy(StrEnum):
     RERUN = "rerun"  # run the failed jobs again
 
 
-def fresh_run(
-    facts: MergeFacts, found: Mergeability, protocol: Protocol | None, *, first_seen: datetime | None, now: datetime
-) -> Remedy | None:
-    """What makes the checks of a head run that got none; None when nothing is due.
+def fresh_run(facts: MergeFacts, found: Mergeability, protocol: Protocol | None) -> Remedy | None:
+    """What makes the checks of a head run that got none; None when nothing is to be done.
 
-    Due only when none of the declared checks has a run (nothing declared: no check at all), and not before checks have
-    had the time to begin by themselves.
+    Only when none of the declared checks has a run (nothing declared: no check at all).
     """
     if protocol is None or facts.head is None or not facts.checks.complete or facts.in_queue:
         return None
@@ -43,12 +40,17 @@ def fresh_run(
         return None
     names = {check.name for check in protocol.required_checks}
     ran = bool(facts.checks.present & names) if names else bool(facts.checks.checks)
-    if ran or first_seen is None or now - first_seen < CI_GRACE:
+    if ran:
         return None
     wish = protocol.fresh_head_run
     if facts.draft:
         return Remedy.READY if wish in {"ready", "ready_or_reopen"} else None
     return Remedy.REOPEN if wish in {"reopen", "ready_or_reopen"} else None
+
+
+def had_time(first_seen: datetime | None, now: datetime) -> bool:
+    """Whether the checks of a head have had the time to begin by themselves."""
+    return first_seen is not None and now - first_seen >= CI_GRACE
 
 
 def runs_to_repeat(

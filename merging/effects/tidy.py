@@ -42,7 +42,8 @@ def delete_branch_effect(call: EffectCall) -> Mapping[str, Any]:
     if row is None or row.state != MergeState.MERGED:
         return DROPPED
     branch, head = str(call.arguments["branch"]), str(call.arguments["head"])
-    own = OwnBranch.objects.filter(repository_id=row.pull.head_repository_id, name=branch, deleted_at__isnull=True)
+    where = row.pull.head_repository_id or 0
+    own = OwnBranch.objects.filter(repository_id=where, name=branch, deleted_at__isnull=True)
     allowed = policy().merging_for(row.pull.repository.full_name).delete_branches
     if not allowed or not own.exists():
         return KEPT

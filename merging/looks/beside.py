@@ -27,12 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from convergence.forge.facts import PullFacts
-    from convergence.models import Escalation
     from merging.looks.scene import Scene
     from runs.machine import Edge
-
-LOST = frozenset({"merge_outcome_lost", "merge_outcome_lost_too_often"})
-REFUSALS = frozenset({"refusal_counted", "refused_too_often"})
 
 
 def also_of(edge: Edge, scene: Scene, facts: Facts) -> Callable[[], object]:
@@ -42,23 +38,12 @@ def also_of(edge: Edge, scene: Scene, facts: Facts) -> Callable[[], object]:
         return partial(_explain_merge, scene, read, _merged_by(scene))
     if edge.name == "closed_elsewhere" and read is not None:
         return partial(_close_attempt, scene, read)
-    if edge.name in REFUSALS:
-        return partial(refusal_confirmed, row)
-    if edge.name in LOST:
-        return partial(_lost, scene)
     if facts.eviction is not None:
         return partial(_evicted, scene, facts.eviction)
-    if edge.name in {"fresh_run_begun", "checks_rerun"}:
-        return partial(_remedies, scene)
-    if edge.name in AGENT_STATES_LEFT:
-        return partial(_agent_left, edge, scene)
-    if edge.name == "answered" and scene.escalation is not None and scene.escalation.reason == "unreachable":
-        return partial(missing_forgotten, scene.pull)
-    if edge.name == "answered_drop" and scene.escalation is not None:
-        return partial(_drop, scene, scene.escalation)
     if edge.target == MergeState.MERGED and read is not None:
         return partial(row.attempts.filter(outcome="merged").update, landed_sha=read.merge_commit_sha or "", at=now)
-    return lambda: None
+    write = _WRITES.get(edge.name)
+    return partial(write, edge, scene) if write else lambda: None
 
 
 def _agent_left(edge: Edge, scene: Scene) -> None:
@@ -72,7 +57,7 @@ def _agent_left(edge: Edge, scene: Scene) -> None:
         dependencies_discovered(scene.pull, scene.references, run_id=row.run_id, now=scene.now)
 
 
-def _remedies(scene: Scene) -> None:
+def _remedies(_edge: Edge, scene: Scene) -> None:
     head, due = scene.head or "", scene.due
     if due.fresh is not None:
         MergeRemedy.objects.get_or_create(
@@ -91,9 +76,20 @@ def _evicted(scene: Scene, reason: Reason) -> None:
     attempt_note(scene.row, reason, head=scene.head or "", now=scene.now, message=said, actor=who)
 
 
-def _drop(scene: Scene, asked: Escalation) -> None:
+def _refusal(_edge: Edge, scene: Scene) -> None:
+    refusal_confirmed(scene.row)
+
+
+def _answered(_edge: Edge, scene: Scene) -> None:
+    if scene.escalation is not None and scene.escalation.reason == "unreachable":
+        missing_forgotten(scene.pull)
+
+
+def _drop(_edge: Edge, scene: Scene) -> None:
     """Drop what the person chose; what is no longer a dependency needs no dropping."""
-    task = asked.task
+    if scene.escalation is None:
+        return
+    task = scene.escalation.task
     reason = str(task.variables.get("answer", "")).strip() or f"answer to task {task.pk}"
     with suppress(NotFound):
         dependency_drop(scene.pull, str(task.variables.get("dependency", "")), actor=task.answered_by, reason=reason)
@@ -130,10 +126,23 @@ def _close_attempt(scene: Scene, read: PullFacts) -> None:
         attempt_note(scene.row, Reason.CLOSED, head=read.head_ref_oid, now=scene.now)
 
 
-def _lost(scene: Scene) -> None:
+def _lost(_edge: Edge, scene: Scene) -> None:
     sent = attempt_on_wire(scene.row)
     message = "the call ended without an outcome; read back: not merged"
     if sent is not None:
         attempt_end(sent, Reason.TRANSIENT, now=scene.now, message=message)
     else:
         attempt_note(scene.row, Reason.TRANSIENT, head=scene.row.verdict_head, now=scene.now, message=message)
+
+
+_WRITES: dict[str, Callable[[Edge, Scene], None]] = {
+    "refusal_counted": _refusal,
+    "refused_too_often": _refusal,
+    "merge_outcome_lost": _lost,
+    "merge_outcome_lost_too_often": _lost,
+    "fresh_run_begun": _remedies,
+    "checks_rerun": _remedies,
+    **dict.fromkeys(sorted(AGENT_STATES_LEFT), _agent_left),
+    "answered": _answered,
+    "answered_drop": _drop,
+}

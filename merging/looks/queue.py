@@ -26,7 +26,7 @@ def queue_facts(scene: Scene, read: PullFacts) -> dict[str, Any]:
     }
     if has_left(in_queue=read.in_merge_queue, seen=seen, dirty=dirty):
         event = last_removal(scene.client, read.node_id)
-        if event is not None and event.created_at < row.entered_at:
+        if event is not None and event.node_id == row.queue_removal:
             event = None  # of an earlier stay
         scene.removal = event
         known["eviction"] = eviction_reason(event, dirty=dirty, own_login=own_login(scene.client))

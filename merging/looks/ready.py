@@ -10,12 +10,14 @@ from merging.base import base_is_busy, base_is_dead_end
 from merging.models import HoldKind
 from merging.selectors.lanes import lane_ahead
 from merging.services.holds import hold_kinds
+from runs.queue.limits.pauses import pause_over
 
 if TYPE_CHECKING:
     from convergence.forge.facts import PullFacts
     from merging.looks.scene import Scene
 
 UI = "ui"
+PAUSED = "paused"
 HELD_TRIAL_MERGE = "held_trial_merge"
 
 
@@ -24,7 +26,8 @@ def ready_facts(scene: Scene) -> dict[str, Any]:
     row, read = scene.row, scene.read
     assert read is not None  # noqa: S101  # the caller judged it
     holds = hold_kinds(scene.pull)
-    scene.held = HELD_TRIAL_MERGE if HoldKind.TRIAL_MERGE in holds else ""
+    pause = pause_over(repository=scene.pull.repository.full_name)
+    scene.held = PAUSED if pause else HELD_TRIAL_MERGE if HoldKind.TRIAL_MERGE in holds else ""
     known: dict[str, Any] = {
         "held": bool(scene.held),
         "refused": bool(row.refused_head) and row.refused_head == scene.head,

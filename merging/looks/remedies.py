@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from convergence.models import HeadSeen
-from merging.decisions.remedies import REOPENS, Remedy, fresh_run, runs_to_repeat, under_way
+from merging.decisions.remedies import REOPENS, Remedy, fresh_run, had_time, runs_to_repeat, under_way
 from merging.facts import Verdict
 from merging.looks.due import Due
 from merging.models import MergeRemedy
@@ -27,7 +27,9 @@ def remedy_facts(scene: Scene) -> dict[str, Any]:
         return {"remedy_under_way": True}
     fresh = None
     if not any(each.kind != Remedy.RERUN for each in rows):
-        fresh = fresh_run(merge, found, scene.protocol, first_seen=_first_seen(scene, merge.head), now=now)
+        fresh = fresh_run(merge, found, scene.protocol)
+        if fresh is not None and not had_time(_first_seen(scene, merge.head), now):
+            return {"remedy_under_way": True}
     runs: tuple[str, ...] = ()
     if found.verdict is Verdict.BLOCKED:
         repeated = {each.target for each in rows if each.kind == Remedy.RERUN}

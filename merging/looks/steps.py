@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from merging.cases import asked_dependencies, case_of
 from merging.decisions.timing import retry_pause
-from merging.facts import RETURNS_QUESTION, Facts
+from merging.facts import RETURNS_QUESTION, Facts, Reason
 from merging.flow import MergeState
 from merging.looks.beside import also_of
 from merging.looks.repairs import agent_columns, repair_effects, repair_run
@@ -114,8 +114,8 @@ def _columns(edge: Edge, scene: Scene, facts: Facts) -> dict[str, Any]:
         columns |= {"merge_retries": facts.retries, "refused_head": "", "retry_at": None}
         if edge.target == MergeState.WAITING_MERGE:
             columns["retry_at"] = scene.now + retry_pause(facts.retries)
-    if edge.name in EVICTED_EDGES:
-        columns["evictions"] = facts.evictions
+    if facts.eviction is not None:
+        columns |= _out_of_queue(edge, scene, facts)
     if edge.name == "queue_entered":
         columns |= {"queue_seen": True, "queue_position": None}
     if edge.name == "answered":
@@ -124,6 +124,17 @@ def _columns(edge: Edge, scene: Scene, facts: Facts) -> dict[str, Any]:
         columns["approved_head"] = scene.row.asked_head
     if edge.target == MergeState.MERGED and read is not None:
         columns["landed_sha"] = read.merge_commit_sha
+    return columns
+
+
+def _out_of_queue(edge: Edge, scene: Scene, facts: Facts) -> dict[str, Any]:
+    """The removal is taken note of, and counted unless somebody meant it; checks that failed there are kept in mind."""
+    columns: dict[str, Any] = {"queue_removal": scene.removal.node_id} if scene.removal else {}
+    if edge.name in EVICTED_EDGES:
+        columns["evictions"] = facts.evictions
+    if facts.eviction is Reason.QUEUE_CHECKS:
+        tested = scene.removal.before_sha if scene.removal else ""
+        columns |= {"queue_failed_head": scene.head or "", "queue_failed_sha": tested or ""}
     return columns
 
 

@@ -59,6 +59,7 @@ class MergeFlow(FlowRow):
     approved_head = models.CharField(max_length=40, default="", blank=True)  # that a person let into this base
     queue_seen = models.BooleanField(default=False)  # an entry of the merge queue was read since it entered
     queue_position = models.PositiveIntegerField(null=True)
+    queue_removal = models.CharField(max_length=100, default="", blank=True)  # the newest that was taken note of
     queue_failed_head = models.CharField(max_length=40, default="", blank=True)  # whose checks failed in the queue
     queue_failed_sha = models.CharField(max_length=40, default="", blank=True)  # the queue's own commit of them
     dependency_warnings = models.JSONField(default=list)  # what of the body names no pull request

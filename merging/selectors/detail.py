@@ -11,8 +11,9 @@ from merging.cases import counters_of
 from merging.decisions.inputs import inputs_sentence
 from merging.decisions.mergeability import failing_checks
 from merging.looks.protocol import stored_protocol
-from merging.models import Dependency, MergeAttempt, MergeFlow, MergeProtocol
+from merging.models import Dependency, MergeAttempt, MergeFlow, MergeHold, MergeProtocol
 from merging.selectors.dependencies import dependency_shown
+from merging.selectors.lanes import lane_shown
 
 if TYPE_CHECKING:
     from convergence.models import PullRequest
@@ -35,6 +36,11 @@ def merge_detail(pull: PullRequest) -> dict[str, Any]:
             name: {"now": now, "max": most} for name, (now, most) in (counters_of(flow) if flow else {}).items()
         },
         "dependencies": [dependency_shown(row) for row in Dependency.objects.filter(pull=pull).order_by("id")],
+        "lane": lane_shown(pull),
+        "holds": [
+            {"kind": hold.kind, "group": hold.group, "setBy": hold.set_by, "setAt": hold.set_at}
+            for hold in MergeHold.objects.filter(pull=pull, released_at__isnull=True).order_by("id")
+        ],
         "mergeProtocol": _protocol(protocol),
         "landedSha": flow.landed_sha or None if flow else None,
         "baseRef": (flow.base_ref if flow else "") or pull.base_ref or None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from merging.decisions.lanes import Member, ahead, lane_order, neighbours
 from merging.models import LaneEdge, LaneMember, MergeFlow
@@ -57,6 +57,19 @@ def lane_neighbours(pull: PullRequest) -> list[int]:
         rows = (view.rows[name] for name in neighbours(view.member.name, view.edges) if name in view.rows)
         found |= {row.pull_id for row in rows if row.pull_id is not None}
     return sorted(found)
+
+
+def lane_shown(pull: PullRequest) -> dict[str, Any] | None:
+    """The first lane of the pull request as the API shows it; None outside of any."""
+    views = lanes_of(pull)
+    if not views:
+        return None
+    view = views[0]
+    return {
+        "order": [view.label(name) for name in view.order],
+        "ahead": [view.label(name) for name in view.ahead],
+        "passedBy": view.member.passed_by or None,
+    }
 
 
 def _view(member: LaneMember) -> LaneView:

@@ -26,7 +26,7 @@ IN_FLIGHT_SECONDS = 5.0  # until a call that somebody else sent is read back
 class Plan:
     """How a head is to land: the method and why, and the texts of a squash (None: the forge's own).
 
-    ``method`` is a way to merge, or the name of the queue that merges; ``comment`` is what enters a queue beside GitHub.
+    ``method`` is a way to merge, or the name of the queue that merges; ``comment`` enters a queue beside GitHub.
     """
 
     head: str

@@ -88,10 +88,10 @@ def lane_checked(pull: PullRequest) -> None:
 
 
 def lane_pass(pull: PullRequest, *, actor: str, reason: str) -> int:
-    """Let the pull request go before its neighbours; return in how many groups. Looks at once; a repeat changes nothing.
+    """Let the pull request go before its neighbours, and look at once; return in how many groups.
 
-    It still waits for a neighbour that is landing at this moment. Raises ``Invalid`` reason_required and ``Refused``
-    not_in_lane.
+    It still waits for a neighbour that is landing at this moment; a repeat changes nothing. Raises ``Invalid``
+    reason_required and ``Refused`` not_in_lane.
     """
     if not reason.strip():
         raise Invalid("reason_required", "Say why it may pass its lane.", details={"field": "reason"})

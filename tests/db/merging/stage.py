@@ -1,5 +1,6 @@
 """A stage for merges: real git behind the simulated GitHub, real looks and effects; time passes by moving instants."""
 
+import json
 import subprocess
 import threading
 from dataclasses import dataclass
@@ -10,15 +11,16 @@ from typing import Any
 from django.db import connections
 from django.db.models import DateTimeField, F
 
-from convergence.models import ConvergenceFlow, PullRequest
+from convergence.models import ConvergenceFlow, HeadSeen, PullRequest
 from convergence.services.cancel import pull_cancel
 from convergence.services.submit import pull_submit
 from fixtures.simulator import Simulator
-from merging.models import MergeAttempt, MergeFlow
+from merging.models import Dependency, MergeAttempt, MergeFlow, MergeRemedy
 from runs.clock import now
+from runs.contract.canonical import document_hash
 from runs.flows.looks import flows_pass
 from runs.humans.tasks import task_answer
-from runs.models import Attempt, HumanTask, Outbox, Run, TransitionLog
+from runs.models import Attempt, HumanTask, Outbox, Run, RunSpec, TransitionLog
 from runs.outbox.dispatch import outbox_pass
 from runs.policy import policy_forget
 from tests import queue_driver as queue
@@ -146,9 +148,62 @@ class MergeStage:
     def passes(self, **span):
         """Let time pass for the product and for the simulated GitHub."""
         by = timedelta(**span)
-        for model in (ConvergenceFlow, MergeFlow, MergeAttempt, PullRequest, Run, Attempt, Outbox, HumanTask):
+        models = (
+            ConvergenceFlow,
+            MergeFlow,
+            MergeAttempt,
+            MergeRemedy,
+            Dependency,
+            HeadSeen,
+            PullRequest,
+            Run,
+            Attempt,
+        )
+        for model in (*models, Outbox, HumanTask):
             names = [f.name for f in model._meta.fields if isinstance(f, DateTimeField)]
             model.objects.update(**{name: F(name) - by for name in names})
+
+    # --- agents --------------------------------------------------------------------------------------------------
+
+    def claimed(self, agent):
+        """The run that a worker takes now, which is one of this agent."""
+        attempt = queue.claim()
+        assert attempt.run.agent_ref.partition("@")[0] == agent
+        return attempt
+
+    def variables(self, attempt):
+        """What the agent is given."""
+        return json.loads(RunSpec.objects.get(run=attempt.run).canonical)["input"]
+
+    def ends(self, attempt, status, *, head=None, **artifact):
+        """The agent's answer, with the head that the worker then reads in its workspace."""
+        agent = attempt.run.agent_ref.partition("@")[0]
+        body = queue.completed_body(attempt, {"status": status, **artifact})
+        began = self.flow.pushed_from
+        workspace = {
+            "branch": BRANCH,
+            "baseSha": began,
+            "headSha": head or began,
+            "remoteSha": head or began,
+            "pushed": True,
+            "clean": True,
+            "commits": 1 if head else 0,
+        }
+        evidence = {"workspace": workspace}
+        body["result"] |= {
+            "outputContract": f"factory.{agent}/v1",
+            "evidence": evidence,
+            "evidenceHash": document_hash(evidence),
+        }
+        queue.publish(attempt, body)
+
+    def repaired(self, status="fixed", *, files=None, onto=None, agent="fix-ci", **artifact):
+        """One run of the agent: it pushes the files, if any, and answers; then everything settles."""
+        attempt = self.claimed(agent)
+        head = self.sim.verbs.push(REPO, BRANCH, files, "Repair", onto=onto) if files else None
+        self.ends(attempt, status, head=head, **artifact)
+        self.settle()
+        return attempt
 
     def answer(self, **variables):
         return task_answer(task_id=self.task.pk, variables=variables, actor=PERSON)

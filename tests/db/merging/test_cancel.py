@@ -31,7 +31,7 @@ def test_a_cancel_before_the_call_keeps_it_from_being_sent(stage):
     stage.deliver()
 
     assert stage.calls() == 0
-    assert Outbox.objects.filter(topic="flow.effect").latest("id").observed == {"dropped": "generation_ended"}
+    assert Outbox.objects.filter(topic="flow.effect").latest("id").observed == {"dropped": "moved_on"}
     assert stage.pull.state == "abandoned"
 
 

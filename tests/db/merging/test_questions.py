@@ -7,7 +7,8 @@ from runs.models import HumanTask
 
 
 def failing(stage):
-    """A pull request whose required check failed on its head."""
+    """A pull request whose required check failed on its head, with no repair to try first."""
+    stage.config(max_ci_fix_rounds=0)
     stage.repository()
     stage.sim.verbs.protect("acme/shop", required_checks=["test"])
     pull = stage.pull_on_forge()
@@ -130,6 +131,7 @@ def test_a_request_for_changes_after_convergence_goes_back_to_review(stage):
 
 def test_a_conflict_is_asked_about_and_merges_when_it_is_resolved(stage):
     stage.policy("reviewers: []\nmerging: {reviewAfter: never}\n")
+    stage.config(max_rebase_rounds=0)
     pull = stage.pull_on_forge(files={"README.md": "theirs\n"})
     stage.sim.verbs.push("acme/shop", "main", {"README.md": "ours\n"}, "Ours")
     stage.converged(pull)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convergence.guards import PullSeen
-from merging.facts import Facts, Reason, Verdict
-from merging.flow import MERGE_MACHINE, READY_STATES, RETURNABLE, MergeState
+from merging.facts import AgentEnd, Facts, Reason, Update, Verdict
+from merging.flow import AGENT_STATES, MERGE_MACHINE, READY_STATES, RETURNABLE, MergeState
 from runs.machine import Edge, Machine, negated
 from tests.unit.merging.test_flow_vectors import wrong
 
@@ -62,6 +62,29 @@ ALL_FACTS = st.builds(
     foreign_head=st.booleans(),
     changes_requested=st.booleans(),
     returns=st.integers(0, 4),
+    unclassified=st.booleans(),
+    in_queue=st.booleans(),
+    fresh_run_due=st.booleans(),
+    rerun_due=st.booleans(),
+    remedy_under_way=st.booleans(),
+    reopening=st.booleans(),
+    held=st.booleans(),
+    manual_landing=st.booleans(),
+    approval_missing=st.booleans(),
+    lane_ahead=st.booleans(),
+    lane_free=st.booleans(),
+    fresh_base_missing=st.booleans(),
+    agent=st.one_of(st.none(), st.sampled_from(AgentEnd)),
+    agent_question=st.booleans(),
+    agent_pushed=st.booleans(),
+    agent_references=st.booleans(),
+    reconciled=st.booleans(),
+    blocked_again=st.booleans(),
+    ci_fixes=st.integers(0, 4),
+    rebases=st.integers(0, 4),
+    update=st.one_of(st.none(), st.sampled_from(Update)),
+    eviction=st.one_of(st.none(), st.just(Reason.QUEUE_CONFLICT), st.just(Reason.QUEUE_TAKEN_OUT)),
+    evictions=st.integers(0, 6),
     dead_end_base=st.booleans(),
     base_busy=st.booleans(),
     resting=st.booleans(),
@@ -74,18 +97,20 @@ ALL_FACTS = st.builds(
     landed=st.booleans(),
     question=st.sampled_from(["", "draft", "landing_unverified", "returned_too_often"]),
     reason_gone=st.booleans(),
-    answer=st.sampled_from(["", "retry", "abandon", "drop_dependency"]),
+    answer=st.sampled_from(["", "retry", "abandon", "drop_dependency", "approve", "reject"]),
 )
 
 
 @given(state=st.sampled_from(READY_STATES), facts=ALL_FACTS)
 def test_only_a_settled_verdict_merges_or_asks(state, facts):
-    """MG-H8: no question starts from an unknown or waiting fact, except through the stall edges."""
+    """MG-H8: no agent and no question starts from an unknown or waiting fact, except through the stall edges."""
     unsettled = replace(facts, verdict=Verdict.WAITING if facts.verdict else None, unreachable=False)
     edge = MERGE_MACHINE.advance(state, "look", unsettled)
     if edge is not None and edge.target == S.ESCALATED:
         assert edge.name in {"stalled", "returned_too_often"}
-    assert edge is None or edge.target != S.MERGING
+    if edge is not None and edge.target in AGENT_STATES:
+        assert edge.name == "stall_rebased"
+    assert edge is None or edge.target not in {S.MERGING, S.UPDATING_BRANCH}
 
 
 @given(state=st.sampled_from(RETURNABLE), facts=ALL_FACTS)
@@ -101,3 +126,11 @@ def test_merged_is_reached_only_by_a_proof(state, facts):
     edge = MERGE_MACHINE.advance(state, "look", facts)
     if edge is not None and edge.target == S.MERGED:
         assert facts.landed
+
+
+@given(state=st.sampled_from(AGENT_STATES), facts=ALL_FACTS)
+def test_a_blank_question_never_parks(state, facts):
+    """MG-H9: an agent that asks nothing leads to the next look, never to a person."""
+    ended = replace(facts, pull=PullSeen.OPEN, unreachable=False, agent_question=False, timer_passed=False)
+    edge = MERGE_MACHINE.advance(state, "look", ended)
+    assert edge is None or edge.target != S.ESCALATED

@@ -11,13 +11,21 @@ OWN, OTHER = "a" * 40, "b" * 40
 
 @pytest.mark.parametrize("value", ["foreign_push", "any_push"])
 def test_a_head_that_this_product_did_not_review_is_foreign(value):
-    assert head_is_foreign(OTHER, {OWN}, value)
-    assert not head_is_foreign(OWN, {OWN}, value)
-    assert not head_is_foreign(None, {OWN}, value)
+    own = {OWN: "converged"}
+    assert head_is_foreign(OTHER, own, value)
+    assert not head_is_foreign(OWN, own, value)
+    assert not head_is_foreign(None, own, value)
+
+
+def test_a_push_of_an_agent_is_reviewed_only_where_the_policy_wants_every_push_reviewed():
+    """MG-H2: under any_push the head of a repair goes back to review as well."""
+    assert not head_is_foreign(OWN, {OWN: "run_1"}, "foreign_push")
+    assert head_is_foreign(OWN, {OWN: "run_1"}, "any_push")
+    assert not head_is_foreign(OWN, {OWN: "update_branch"}, "any_push")
 
 
 def test_nothing_is_foreign_where_the_policy_says_never():
-    assert not head_is_foreign(OTHER, {OWN}, "never")
+    assert not head_is_foreign(OTHER, {OWN: "converged"}, "never")
 
 
 def review(state, submitted_at):

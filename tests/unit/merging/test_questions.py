@@ -23,7 +23,8 @@ def gone(reason, *, asked=None, **seen):
 
 @pytest.mark.parametrize("reason", sorted(READY_AGAIN))
 def test_a_question_about_readiness_goes_when_it_is_ready(reason):
-    assert gone(reason, verdict=Verdict.READY)
+    assert gone(reason, verdict=Verdict.READY, asked=Asked(asked_verdict="blocked"))
+    assert not gone(reason, verdict=Verdict.READY, asked=Asked(asked_verdict="ready"))
     for verdict in (None, Verdict.WAITING, Verdict.BLOCKED, Verdict.CONFLICT, Verdict.DRAFT):
         assert not gone(reason, verdict=verdict)
 
