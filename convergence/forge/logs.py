@@ -1,18 +1,12 @@
 """The end of a job's log: what a repairing agent reads first. Never raised for: a log that cannot be read is absent."""
 
-from urllib.parse import urlsplit
-
-import requests
-
 from convergence.forge.client import ForgeClient
+from convergence.forge.wire.storage import stored_tail
 from convergence.forge.wire.transport import RedirectedElsewhere
 from runs.contract.errors import FactoryError
 
 MOST_LINES = 200
 MOST_BYTES = 16 * 1024
-LARGEST_LOG = 32 * 1024 * 1024  # bytes that are read to find the end
-READ_SECONDS = 20.0
-CHUNK_BYTES = 64 * 1024
 
 
 def job_log_tail(client: ForgeClient, owner: str, name: str, job: int) -> str | None:
@@ -23,7 +17,7 @@ def job_log_tail(client: ForgeClient, owner: str, name: str, job: int) -> str | 
     try:
         content = client.raw(f"repos/{owner}/{name}/actions/jobs/{job}/logs")
     except RedirectedElsewhere as elsewhere:
-        fetched = _fetched(elsewhere.location)
+        fetched = stored_tail(elsewhere.location, keep=4 * MOST_BYTES)
         if fetched is None:
             return None
         content = fetched
@@ -41,22 +35,3 @@ def log_tail(text: str) -> str:
     cut = tail[-MOST_BYTES:]
     _, newline, rest = cut.partition(b"\n")
     return (rest if newline else cut).decode(errors="ignore")
-
-
-def _fetched(location: str) -> bytes | None:
-    if urlsplit(location).scheme not in {"https", "http"}:
-        return None
-    kept = b""
-    try:
-        with requests.get(location, timeout=READ_SECONDS, stream=True, allow_redirects=False) as answer:
-            if answer.status_code != requests.codes.ok:
-                return None
-            size = 0
-            for chunk in answer.iter_content(CHUNK_BYTES):
-                size += len(chunk)
-                if size > LARGEST_LOG:
-                    return None
-                kept = (kept + chunk)[-4 * MOST_BYTES :]
-    except requests.RequestException:
-        return None
-    return kept

@@ -30,7 +30,12 @@ def test_a_worker_is_shown_with_what_it_holds(viewer, fleet):
 @pytest.mark.usefixtures("fleet")
 def test_an_agent_is_shown_with_its_definition_and_the_words_it_is_told(viewer):
     agents = [each["agent"] for each in viewer.get("/api/v1/agents").json()["items"]]
-    assert agents == ["pr-review@1", "scope-classify@1"]
+    assert agents == [
+        "fix-ci@1",
+        "pr-review@1",
+        "rebase@1",
+        "scope-classify@1",
+    ]
     found = viewer.get("/api/v1/agents/pr-review@1").json()
     assert found["definition"]["outputContract"] == "factory.pr-review/v1"
     prompt = viewer.get("/api/v1/agents/pr-review/prompt").json()

@@ -1,6 +1,7 @@
 """Every edge of the merge table by hand: facts that take it, and for each of its guards facts that do not."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,11 @@ LOST = replace(OPEN, timer_passed=True, effect_pending=False)
 
 def outcome(reason, **more):
     return Facts(attempt=reason, **more)
+
+
+def flagged(name: str) -> dict[str, Any]:
+    """One fact that is true."""
+    return {name: True}
 
 
 # (sources, event, facts, name of the edge that they take; None: nothing moves)
@@ -115,11 +121,11 @@ VECTORS = [
     (READY_STATES, "look", replace(READY, fresh_base_missing=True, retries=6), "branch_updates_spent"),
     (READY_STATES, "look", replace(READY, held=True), None),
     *[
-        (READY_STATES, "look", replace(READY, held=True, **{name: True}), None)
+        (READY_STATES, "look", replace(READY, held=True, **flagged(name)), None)
         for name in ("dead_end_base", "manual_landing", "approval_missing", "lane_ahead", "fresh_base_missing")
     ],
     *[
-        (READY_STATES, "look", replace(OPEN, verdict=Verdict.WAITING, retries=6, **{name: True}), None)
+        (READY_STATES, "look", replace(OPEN, verdict=Verdict.WAITING, retries=6, **flagged(name)), None)
         for name in ("manual_landing", "approval_missing", "lane_ahead", "fresh_base_missing")
     ],
     (READY_STATES, "look", replace(OPEN, verdict=Verdict.WAITING, fresh_base_missing=True), None),
