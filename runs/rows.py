@@ -93,7 +93,7 @@ def row_update(model: type[Model], where: Mapping[str, Any], columns: Mapping[st
 def _find(own: Any, model: type[Model], equal: Mapping[str, Any], *, lock: bool, filled: str) -> _Statement:
     conditions = {f"{name}__isnull" if value is None else name: True if value is None else value
                   for name, value in equal.items()}  # fmt: skip
-    rows = model._base_manager.select_for_update() if lock else model._base_manager.all()  # noqa: SLF001
+    rows = model._base_manager.select_for_update() if lock else model._base_manager.all()
     if filled:
         rows = rows.extra(where=[f"NOT ({own.ops.quote_name(filled)} = '')"])  # noqa: S610 -- a model's column
     compiler = rows.filter(**conditions).order_by()[:1].query.get_compiler(connection=own)
@@ -126,7 +126,7 @@ def _update(own: Any, model: type[Model], columns: Sequence[str], where: Sequenc
 
 
 def _meta(model: type[Model]) -> Any:
-    return model._meta  # noqa: SLF001 -- Django's public description of a model
+    return model._meta
 
 
 def _values(own: Any, fields: Sequence[Any], values: Sequence[Any]) -> list[Any]:

@@ -12,7 +12,7 @@ WRITERS = {
     "convergence/services/escalations.py escalation_end": "escalation",
     "convergence/services/reviews.py reviews_seen": "what the forge says of a review, which is no machine of ours",
     "convergence/services/submit.py pull_resubmit": "a loaded row follows what its writer has stored",
-    "merging/effects/merge.py _still_asked": "a loaded row follows what is stored, under its lock",
+    "merging/effects/fence.py still_asked": "a loaded row follows what is stored, under its lock",
     "factory_site/demo/director.py _follow": "what the demo was told over HTTP",
 }
 
