@@ -81,7 +81,7 @@ def pull_detail(pull: PullRequest) -> PullDetail:
         runs=_runs(pull),
         gate=GateShown(gate.result, gate.reason, gate.head, gate.at) if gate else None,
         scope=ScopeShown(generation.scope_result, generation.scope_detail),
-        reviewers=_reviewers(pull),
+        reviewers=reviewers_shown(pull),
         findings=findings_shown(pull, pull.generation),
         waivers=waivers_shown(pull, pull.generation),
     )
@@ -247,7 +247,8 @@ def _runs(pull: PullRequest) -> list[RunShown]:
     ]
 
 
-def _reviewers(pull: PullRequest) -> list[ReviewerShown]:
+def reviewers_shown(pull: PullRequest) -> list[ReviewerShown]:
+    """The configured reviewers, and whether the forge lets each be requested here."""
     marks = {mark.reviewer: mark for mark in ReviewerStatus.objects.filter(repository=pull.repository)}
     now = clock_now()
     shown = []

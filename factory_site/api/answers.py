@@ -186,6 +186,14 @@ class PullState(Wire):
     state: str
 
 
+class Probed(Wire):
+    """A reviewer that will be asked again, and until when it would not have been."""
+
+    repository: str
+    reviewer: str
+    was_unavailable_until: datetime | None
+
+
 class LookAt(Wire):
     """When it is looked at."""
 

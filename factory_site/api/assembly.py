@@ -22,6 +22,7 @@ from factory_site.api.fleet.limits import budgets, pauses
 from factory_site.api.fleet.outbox import router as outbox
 from factory_site.api.fleet.worker import router as worker
 from factory_site.api.pulls import router as pulls
+from factory_site.api.reviewers import router as reviewers
 from factory_site.api.run_verbs import router as runs
 from factory_site.api.status import router as status
 from factory_site.api.tasks import router as tasks
@@ -58,6 +59,7 @@ api = NinjaAPI(
 register_handlers(api)
 api.add_router("/api/v1/status", status, tags=["status"])
 api.add_router("/api/v1/pull-requests", pulls, tags=["pull requests"])
+api.add_router("/api/v1/reviewers", reviewers, tags=["pull requests"])
 api.add_router("/api/v1/tasks", tasks, tags=["tasks"])
 api.add_router("/api/v1/runs", runs, tags=["runs"])
 api.add_router("/api/v1/workers", workers, tags=["workers"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest, HttpResponse  # noqa: TC002  # ninja reads the annotations
@@ -13,9 +14,10 @@ from factory_site.api.auth import needs
 from factory_site.api.errors import responses
 from factory_site.api.lists import Body, Page, conditional, window
 from runs.contract.errors import Invalid
+from runs.humans.attention import task_snooze, task_take
 from runs.humans.flow import TASK_MACHINE
 from runs.humans.selectors import task_find, task_json
-from runs.humans.tasks import task_answer
+from runs.humans.tasks import task_answer, task_revert
 from runs.models import HumanTask, Role
 from runs.subjects import subject_reference
 
@@ -40,6 +42,25 @@ class Answer(Body):
     seen_hash: str | None = Field(None, max_length=71)
 
 
+class Take(Body):
+    """Whether it is given back."""
+
+    back: bool = Field(default=False, strict=True)
+
+
+class Snooze(Body):
+    """Until when the reminders pause, and why."""
+
+    until: datetime
+    note: str = Field(max_length=400)
+
+
+class Revert(Body):
+    """Why the answer is taken back."""
+
+    note: str = Field("", max_length=400)
+
+
 @router.get("", response=responses({200: TaskList}, 304))
 def task_list(request: HttpRequest, filters: Query[TaskFilter]) -> HttpResponse:
     """Human tasks, newest first."""
@@ -59,6 +80,28 @@ def task_complete(request: HttpRequest, task_id: int, body: Answer) -> dict[str,
     task_find(task_id)
     task = task_answer(task_id=task_id, variables=body.variables, actor=caller.actor, seen=body.seen_hash or "")
     return task_json(task)
+
+
+@router.post("/{task_id}/take", response=responses({200: Task}, 403, 404, 409, 413))
+def task_take_post(request: HttpRequest, task_id: int, body: Take | None = None) -> dict[str, Any]:
+    """Tell the others that you are on it, for 30 minutes; it locks nothing."""
+    caller = needs(request, Role.OPERATOR, "Taking a task")
+    return task_json(task_take(task_id=task_id, actor=caller.actor, back=body.back if body else False))
+
+
+@router.post("/{task_id}/snooze", response=responses({200: Task}, 403, 404, 409, 413))
+def task_snooze_post(request: HttpRequest, task_id: int, body: Snooze) -> dict[str, Any]:
+    """Pause the reminders of a task, at most 7 days; its due date stands."""
+    caller = needs(request, Role.OPERATOR, "Snoozing a task")
+    until = body.until if body.until.tzinfo else body.until.replace(tzinfo=UTC)
+    return task_json(task_snooze(task_id=task_id, actor=caller.actor, until=until, note=body.note))
+
+
+@router.post("/{task_id}/revert", response=responses({200: Task}, 403, 404, 409, 413))
+def task_revert_post(request: HttpRequest, task_id: int, body: Revert | None = None) -> dict[str, Any]:
+    """Take an answer back; while the turn that uses it has not ended, the question is asked anew."""
+    caller = needs(request, Role.OPERATOR, "Taking an answer back")
+    return task_json(task_revert(task_id=task_id, actor=caller.actor, note=body.note if body else ""))
 
 
 def tasks_filtered(filters: TaskFilter) -> QuerySet[HumanTask]:

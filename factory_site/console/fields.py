@@ -71,7 +71,8 @@ def _control(
 ) -> Control:
     kind, name = each["kind"], each["id"]
     default = each.get("default")
-    value = each.get("value", "") if kind in SHOWN_ONLY else (typed.get(name, "") if typed is not None else default)
+    filled_in = each.get("proposed", default)  # proposed is typed for the person, who may change it
+    value = each.get("value", "") if kind in SHOWN_ONLY else (typed.get(name, "") if typed is not None else filled_in)
     text = _text(value)
     options = _options(each, text)
     needed_for = [

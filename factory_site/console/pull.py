@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from convergence.flow import FINAL_PULL_STATES, PullState
+from convergence.selectors.detail import reviewers_shown
+from convergence.selectors.findings import findings_shown, gate_checks_shown, waivers_shown
 from convergence.services.cancel import pull_cancel
+from convergence.services.findings import entries_of
 from convergence.services.look_now import pull_look
 from factory_site.console.doors import (
     Problem,
@@ -126,13 +129,24 @@ def _page(
 def _of_tab(tab: str, pull: PullRequest) -> dict[str, Any]:
     if tab == "rounds":
         return {"rounds": read.pull_rounds(pull)}
+    if tab == "findings":
+        return {
+            "findings": findings_shown(pull, pull.generation),
+            "trajectory": entries_of(pull, pull.generation),
+        }
+    if tab == "gate":
+        return {
+            "gates": gate_checks_shown(pull),
+            "waivers": waivers_shown(pull, pull.generation),
+            "reviewers": reviewers_shown(pull),
+            "submission_probe": new_submission(),
+        }
     if tab == "escalations":
         return {"escalations": read.pull_escalations(pull)}
     if tab == "merge":
         judged = merge_detail(pull)["mergeability"] or {}
         return {
             "attempts": read.pull_attempts(pull),
-            "gates": read.pull_gates(pull),
             "failing": judged.get("failingChecks", []),
         }
     if tab == "runs":

@@ -11,9 +11,9 @@ from factory_site.console.moment import moment
 from factory_site.console.selectors import tasks as read
 from factory_site.console.submissions import Done, new_submission, submit_once
 from runs.contract.errors import FactoryError, Invalid
-from runs.humans.flow import TaskState
+from runs.humans.flow import ENDED_WITH_ANSWER, TaskState
 from runs.humans.selectors import task_find
-from runs.humans.tasks import task_answer
+from runs.humans.tasks import may_undo, task_answer
 from runs.models.user import Role
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runs.models.human_task import HumanTask
 
 POLL_SECONDS = 5
+SNOOZES = {"4": "4 hours", "24": "1 day", "72": "3 days", "168": "7 days"}  # hours
 
 
 @signed_in()
@@ -53,7 +54,7 @@ def task_list(request: HttpRequest) -> HttpResponse:
 @signed_in()
 def task_detail(request: HttpRequest, task_id: int) -> HttpResponse:
     """One question with everything that helps to answer it, and the form made from its fields."""
-    return _page(request, task_find(task_id))
+    return task_shown(request, task_find(task_id))
 
 
 @signed_in("POST")
@@ -71,10 +72,11 @@ def task_complete(request: HttpRequest, task_id: int) -> HttpResponse:
         return submit_once(request, answer)
     except FactoryError as error:
         refused = problem(error, wrong_fields(task.form, error.details.get("fields", {}), request.POST))
-        return _page(request, task_find(task_id), refused)
+        return task_shown(request, task_find(task_id), refused)
 
 
-def _page(request: HttpRequest, task: HumanTask, refused: Problem | None = None) -> HttpResponse:
+def task_shown(request: HttpRequest, task: HumanTask, refused: Problem | None = None) -> HttpResponse:
+    """The page of the task as it is now, with what was refused."""
     is_open = task.state == TaskState.OPEN
     live = region(request, "state-line", read.task_version(task), POLL_SECONDS if is_open else None)
     same = unchanged(request, live)
@@ -89,8 +91,14 @@ def _page(request: HttpRequest, task: HumanTask, refused: Problem | None = None)
         "refused": refused,
         "controls": controls(task.form, request.POST if refused else None, refused.fields if refused else {}),
         "kept": _kept(task, request) if refused and not is_open else [],
-        "answer": controls(task.form, task.variables, {}) if task.state == TaskState.ANSWERED else [],
+        "answer": controls(task.form, task.variables, {}) if task.answered_at else [],
+        "can_undo": task.state in ENDED_WITH_ANSWER and may_undo(task.kind),
+        "is_taken": task.taken_until is not None and task.taken_until > moment(request),
+        "is_snoozed": task.snoozed_until is not None and task.snoozed_until > moment(request),
         "submission": new_submission(),
+        "snoozes": SNOOZES,
+        "submission_take": new_submission(),
+        "submission_snooze": new_submission(),
     }
     return show(request, "console/task_detail.html", context, live, refused.status if refused else HTTPStatus.OK)
 

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from factory_site.console import frame, overview, pull, pulls, sign_in, tasks
+from factory_site.console import frame, overview, pull, pulls, reviewers, sign_in, task_acts, tasks
 
 urlpatterns = [
     path("", overview.overview),
@@ -13,6 +13,10 @@ urlpatterns = [
     path("tasks/", tasks.task_list),
     path("tasks/<int:task_id>/", tasks.task_detail),
     path("tasks/<int:task_id>/complete/", tasks.task_complete),
+    path("tasks/<int:task_id>/take/", task_acts.take),
+    path("tasks/<int:task_id>/snooze/", task_acts.snooze),
+    path("tasks/<int:task_id>/revert/", task_acts.revert),
+    path("reviewers/probe/", reviewers.probe),
     path("pull-requests/", pulls.pull_list),
     path("pull-requests/<str:owner>/<str:name>/<int:number>/", pull.pull_detail),
     path("pull-requests/<str:owner>/<str:name>/<int:number>/look/", pull.look),

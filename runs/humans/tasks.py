@@ -57,6 +57,12 @@ def task_kind(name: str) -> TaskKind:
     return _kinds[name]
 
 
+def may_undo(kind: str) -> bool:
+    """Whether an answer of this kind may be taken back."""
+    found = _kinds.get(kind)
+    return found is not None and found.undo is not None
+
+
 def question_cut(text: str) -> str:
     """The first 280 characters of a question, cut at a word."""
     text = " ".join(text.split())

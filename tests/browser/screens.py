@@ -114,10 +114,17 @@ def sign_in(page: Page, url: str, user: str, password: str) -> None:
 
 def addresses(page: Page, url: str) -> dict[str, str]:
     """Pages to visit: the fixed ones, and one of each kind that the lists lead to."""
-    found = {"overview": "/", "pulls": "/pull-requests/", "pulls-done": "/pull-requests/?tab=done", "tasks": "/tasks/"}
+    found = {
+        "overview": "/",
+        "pulls": "/pull-requests/",
+        "pulls-done": "/pull-requests/?tab=done",
+        "tasks": "/tasks/",
+        "tasks-automatic": "/tasks/?tab=automatic",
+    }
     for kind, listing, link in (
         ("pull", "/pull-requests/", "a.row-link"),
         ("pull-you", "/pull-requests/?tab=you", "a.row-link"),
+        ("pull-waiting", "/pull-requests/?tab=waiting", "a.row-link"),
         ("pull-done", "/pull-requests/?tab=done", "a.row-link"),
         ("pull-merging", "/pull-requests/?state=waiting_merge", "a.row-link"),
         ("pull-review", "/pull-requests/?state=waiting_review", "a.row-link"),
@@ -130,6 +137,9 @@ def addresses(page: Page, url: str) -> dict[str, str]:
     for kind, of, tab in (
         ("pull-log", "pull", "audit"),
         ("pull-runs", "pull", "runs"),
+        ("pull-findings", "pull-waiting", "findings"),
+        ("pull-gate", "pull-waiting", "gate"),
+        ("pull-escalations", "pull-waiting", "escalations"),
         ("pull-merge", "pull-done", "merge"),
     ):
         if of in found:

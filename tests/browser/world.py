@@ -19,6 +19,7 @@ from convergence.models import (
     Round,
     RoundTurn,
 )
+from convergence.services.memory import answer_undone
 from merging.flow import MergeState
 from merging.models import MergeAttempt, MergeFlow
 from runs.clock import now as clock_now
@@ -28,6 +29,7 @@ from runs.models.periodic import PeriodicTask
 from runs.models.transition import TransitionLog
 from runs.models.usage import Spend, SpendScope
 from runs.models.user import Role
+from tests.browser.reviewed import make_reviewed
 from workers.models import Worker
 
 if TYPE_CHECKING:
@@ -86,6 +88,7 @@ class World:
     escalated: PullRequest
     merged: PullRequest
     task: HumanTask
+    remembered: HumanTask
 
 
 def sha(number: int) -> str:
@@ -255,7 +258,7 @@ def known_kinds() -> None:
         try:
             task_kind(name)
         except KeyError:
-            register_kind(TaskKind(name, word))
+            register_kind(TaskKind(name, word, undo=answer_undone if name == "review_answer" else None))
 
 
 def fill(now: datetime | None = None) -> World:
@@ -330,7 +333,8 @@ def fill(now: datetime | None = None) -> World:
         verdict_head=merging.head_sha,
         verdict_at=at - timedelta(seconds=31),
     )
-    return World(operator, viewer, waiting, escalated, _landed(web, at), task)
+    remembered = make_reviewed(waiting, make_question(waiting, "Per host, or per upload?", at - timedelta(hours=3)), at)
+    return World(operator, viewer, waiting, escalated, _landed(web, at), task, remembered.task)
 
 
 def _landed(web: Repository, at: datetime) -> PullRequest:

@@ -20,6 +20,7 @@ from convergence.models import (
     Round,
     RoundTurn,
 )
+from convergence.selectors.findings import findings_counted
 from convergence.selectors.lookup import pull_named
 from factory_site.console.wording.texts import TIMER_EFFECTS
 from merging.models import MergeAttempt, MergeFlow
@@ -34,11 +35,20 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
+    from convergence.selectors.shapes import FindingCounts
     from runs.machine import Edge, Machine
     from runs.models.flow_row import FlowRow
 
 LOG_ROWS = 200
-TABS = {"rounds": "Rounds", "escalations": "Escalations", "merge": "Merge", "runs": "Runs", "audit": "Log"}
+TABS = {
+    "rounds": "Rounds",
+    "findings": "Findings",
+    "gate": "Gate",
+    "escalations": "Escalations",
+    "merge": "Merge",
+    "runs": "Runs",
+    "audit": "Log",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +101,7 @@ class RoundRow:
     reviews: Sequence[ReviewSeen]
     entry_head: str
     exit_head: str
+    findings: FindingCounts | None  # None: not read at its entry
 
 
 def pull_at(owner: str, name: str, number: int) -> PullRequest:
@@ -158,6 +169,12 @@ def _counters(convergence: ConvergenceFlow | None, merge: MergeFlow | None) -> l
         found += [
             Counter("Rounds", convergence.round, convergence.max_rounds, "a person is asked after the last"),
             Counter("Husk retries", convergence.husk_retries, 2, "turns whose agent died, taken again"),
+            Counter(
+                "Ack retries",
+                convergence.ack_retries,
+                convergence.ack_retry_max,
+                "turns for nothing but comments left unacknowledged",
+            ),
         ]
     if merge:
         found += [
@@ -185,13 +202,15 @@ def _spent(subject: str) -> int | None:
 
 
 def pull_rounds(pull: PullRequest) -> list[RoundRow]:
-    """Every round of every generation, the newest first; three queries."""
+    """Every round of every generation, the newest first; four queries."""
     turns = Prefetch("turns", RoundTurn.objects.order_by("turn"))
     reviews: dict[tuple[int | None, int | None], list[ReviewSeen]] = {}
     for review in pull.reviews.order_by("submitted_at"):
         reviews.setdefault((review.consumed_generation, review.consumed_round), []).append(review)
     rows = []
-    for each in pull.rounds.prefetch_related(turns).order_by("-generation", "-number"):
+    rounds = list(pull.rounds.prefetch_related(turns).order_by("-generation", "-number"))
+    counted = findings_counted(rounds)
+    for each in rounds:
         made = list(each.turns.all())
         rows.append(
             RoundRow(
@@ -200,6 +219,7 @@ def pull_rounds(pull: PullRequest) -> list[RoundRow]:
                 reviews=reviews.get((each.generation, each.number), []),
                 entry_head=made[0].entry_head if made else "",
                 exit_head=made[-1].exit_head if made else "",
+                findings=counted.get(each.pk),
             )
         )
     return rows
@@ -208,11 +228,6 @@ def pull_rounds(pull: PullRequest) -> list[RoundRow]:
 def pull_escalations(pull: PullRequest) -> list[Escalation]:
     """Every question about the pull request with its task, the newest first."""
     return list(pull.escalations.select_related("task").order_by("-id"))
-
-
-def pull_gates(pull: PullRequest) -> list[GateCheck]:
-    """What the gate said, the newest first."""
-    return list(pull.gate_checks.order_by("-id")[:LOG_ROWS])
 
 
 def pull_attempts(pull: PullRequest) -> list[MergeAttempt]:

@@ -12,7 +12,7 @@ from convergence.models import Escalation, PullRequest
 from factory_site.console.selectors.pull import pull_by_subject
 from runs.contract.errors import Invalid
 from runs.contract.numbers import whole_number
-from runs.humans.flow import TaskState
+from runs.humans.flow import ENDED_WITH_ANSWER, TaskState
 from runs.humans.tasks import task_kind
 from runs.models.human_task import HumanTask
 
@@ -24,7 +24,7 @@ PAGE = 50
 ANSWERED_SHOWN = timedelta(days=30)
 MOST_QUEUED = 200  # open tasks that a task's page knows its place among
 EARLIER = 10  # earlier answers about one subject
-TABS = {"open": "Open", "answered": "Answered"}
+TABS = {"open": "Open", "answered": "Answered", "automatic": "Automatic"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ def tasks_version(wanted: TaskFilter) -> tuple[Any, ...]:
     if wanted.tab == "open":
         rows = HumanTask.objects.filter(state=TaskState.OPEN).order_by("due_at")
         return tuple(rows.values_list("pk", "taken_by", "snoozed_until")[: PAGE + 1])
-    rows = HumanTask.objects.filter(state=TaskState.ANSWERED).order_by("-id")
-    return (rows.aggregate(last=Max("answered_at"))["last"],)
+    rows = HumanTask.objects.exclude(state=TaskState.OPEN)
+    return (rows.aggregate(last=Max("answered_at"), undone=Max("reverted_at"), closed=Max("closed_at")),)
 
 
 def task_list(wanted: TaskFilter, now: datetime) -> tuple[list[TaskRow], str]:
@@ -93,9 +93,9 @@ def task_list(wanted: TaskFilter, now: datetime) -> tuple[list[TaskRow], str]:
     if wanted.tab == "open":
         found = HumanTask.objects.filter(state=TaskState.OPEN).order_by("due_at", "id")
     else:
-        found = (
-            HumanTask.objects.exclude(state=TaskState.OPEN).filter(created_at__gt=now - ANSWERED_SHOWN).order_by("-id")
-        )
+        ended = HumanTask.objects.exclude(state=TaskState.OPEN).filter(created_at__gt=now - ANSWERED_SHOWN)
+        by_memory = {"answered_by_kind": "memory"}
+        found = (ended.filter(**by_memory) if wanted.tab == "automatic" else ended.exclude(**by_memory)).order_by("-id")
         if wanted.before:
             found = found.filter(pk__lt=int(wanted.before))
     if wanted.kind:
@@ -125,7 +125,7 @@ def task_page(task: HumanTask, now: datetime) -> TaskPage:
     keys = [each.pk for each in queue]
     place = keys.index(task.pk) if task.pk in keys else -1
     earlier = (
-        HumanTask.objects.filter(subject=task.subject, state=TaskState.ANSWERED).exclude(pk=task.pk).order_by("-id")
+        HumanTask.objects.filter(subject=task.subject, state__in=ENDED_WITH_ANSWER).exclude(pk=task.pk).order_by("-id")
     )
     return TaskPage(
         row=task_rows([task], now)[0],
@@ -142,4 +142,12 @@ def task_page(task: HumanTask, now: datetime) -> TaskPage:
 
 def task_version(task: HumanTask) -> tuple[Any, ...]:
     """What the state line of a task shows, as one value."""
-    return (task.state, task.answered_at, task.closed_at, task.taken_by, task.seen_hash, task.effect_state)
+    return (
+        task.state,
+        task.answered_at,
+        task.closed_at,
+        task.taken_until,
+        task.snoozed_until,
+        task.seen_hash,
+        task.effect_state,
+    )

@@ -70,6 +70,11 @@ BADGES: dict[str, dict[str, Badge]] = {
         "ack_only": Badge("+", "Ack only", Tone.WAIT),
         "unreadable": Badge("?", "Unreadable", Tone.WAIT),
     },
+    "scope": {
+        "passed": Badge("✓", "Delivers what it closes", Tone.GOOD),
+        "blocked": Badge("⚑", "Scope asked about", Tone.YOU),
+        "unchecked": Badge("!", "Scope unchecked", Tone.YOU),
+    },
     "escalation": {
         EscalationState.OPEN: Badge("⚑", "Open", Tone.YOU),
         EscalationState.ANSWERED: Badge("✓", "Answered", Tone.GOOD),

@@ -13,6 +13,7 @@ from convergence.selectors.lookup import pull_named
 from convergence.selectors.shapes import wire
 from convergence.services.cancel import pull_cancel
 from convergence.services.look_now import pull_look
+from convergence.services.probe import reviewer_probe
 from factory_site.command_verbs import Verbs, instant, limit_of, list_flags
 from factory_site.pulls import pull_document
 from runs.commands import command_actor
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Command(Verbs):
-    """List and show pull requests, look at one now, cancel one."""
+    """List and show pull requests, look at one now, cancel one, ask a reviewer again."""
 
-    help = "Pull requests: list, show, look now, cancel."
+    help = "Pull requests: list, show, look now, cancel, probe-reviewer."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the verbs."""
@@ -46,6 +47,10 @@ class Command(Verbs):
                 one.add_argument("--json", action="store_true", help="print what the API answers")
             if name == "cancel":
                 one.add_argument("--reason", default="", metavar="TEXT")
+
+        probe = verbs.add_parser("probe-reviewer", help="ask a reviewer again that GitHub refused to request")
+        probe.add_argument("repository", metavar="OWNER/REPO")
+        probe.add_argument("reviewer", metavar="NAME")
 
     def verb_list(self, options: dict[str, Any]) -> None:
         """Print a window of the list."""
@@ -85,6 +90,13 @@ class Command(Verbs):
             self.stdout.write(f"question {row['taskId']} ({row['state']}): {row['question']}")
         for row in document["transitions"][:10]:
             self.stdout.write(f"{instant(row['at'])} {row['from'] or '(new)'} -> {row['to']} by {row['edge']}")
+
+    def verb_probe_reviewer(self, options: dict[str, Any]) -> None:
+        """Forget that it was refused."""
+        mark = reviewer_probe(repository=options["repository"], reviewer=options["reviewer"])
+        was = instant(mark.unavailable_until) if mark and mark.unavailable_until else ""
+        told = f"; it was not asked until {was}" if was else "; it was not marked"
+        self.stdout.write(f"{options['reviewer']} is asked again in {options['repository']}{told}")
 
     def verb_look(self, options: dict[str, Any]) -> None:
         """Have it read again at once."""

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
 from factory_site.api.tasks import TaskFilter, tasks_filtered
 from factory_site.command_verbs import Verbs, instant, limit_of, list_flags
+from runs.clock import now as clock_now
 from runs.commands import command_actor
+from runs.humans.attention import task_snooze, task_take
 from runs.humans.flow import TASK_MACHINE, TaskState
 from runs.humans.selectors import task_find, task_json
-from runs.humans.tasks import task_answer
+from runs.humans.tasks import task_answer, task_revert
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from django.core.management.base import CommandParser
 
+MOST_HOURS = 24 * 365  # beyond it an instant may not exist; the bound of 7 days is the service's
 BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 class Command(Verbs):
-    """List and show questions, answer one."""
+    """List and show questions; answer one, take it, snooze it, take its answer back."""
 
-    help = "Questions to people: list, show, answer."
+    help = "Questions to people: list, show, answer, take, snooze, revert."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the verbs."""
@@ -41,6 +45,16 @@ class Command(Verbs):
         answer.add_argument("id", type=int)
         answer.add_argument("fields", nargs="*", metavar="FIELD=VALUE")
         answer.add_argument("--seen", default="", metavar="HASH", help="refuse when the question has changed since")
+        take = verbs.add_parser("take", help="tell the others that you are on it, for 30 minutes")
+        take.add_argument("id", type=int)
+        take.add_argument("--back", action="store_true", help="give it back")
+        snooze = verbs.add_parser("snooze", help="pause its reminders, at most 7 days")
+        snooze.add_argument("id", type=int)
+        snooze.add_argument("hours", type=float, metavar="HOURS")
+        snooze.add_argument("--note", required=True, metavar="TEXT")
+        revert = verbs.add_parser("revert", help="take its answer back")
+        revert.add_argument("id", type=int)
+        revert.add_argument("--note", default="", metavar="TEXT")
 
     def verb_list(self, options: dict[str, Any]) -> None:
         """Print a window of the list."""
@@ -85,6 +99,22 @@ class Command(Verbs):
         variables = _variables(options["fields"], task.form)
         answered = task_answer(task_id=task.pk, variables=variables, actor=command_actor(), seen=options["seen"])
         self.stdout.write(f"task {answered.pk} of {answered.subject_label} is {answered.state}")
+
+    def verb_take(self, options: dict[str, Any]) -> None:
+        """Say that somebody is on it, or that nobody is."""
+        task = task_take(task_id=options["id"], actor=command_actor(), back=options["back"])
+        self.stdout.write(f"task {task.pk} is taken by {task.taken_by or 'nobody'}")
+
+    def verb_snooze(self, options: dict[str, Any]) -> None:
+        """Pause its reminders."""
+        until = clock_now() + timedelta(hours=min(options["hours"], MOST_HOURS))
+        task = task_snooze(task_id=options["id"], actor=command_actor(), until=until, note=options["note"])
+        self.stdout.write(f"task {task.pk} is silent until {instant(task.snoozed_until)}; due {instant(task.due_at)}")
+
+    def verb_revert(self, options: dict[str, Any]) -> None:
+        """Void its answer and what was learned from it."""
+        task = task_revert(task_id=options["id"], actor=command_actor(), note=options["note"])
+        self.stdout.write(f"task {task.pk} of {task.subject_label} is {task.state}")
 
 
 def _variables(given: list[str], form: Mapping[str, Any]) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def test_a_page_stays_within_its_queries(operator, world, path, most):
     assert len(reads(made)) <= FRAME_QUERIES + most, reads(made)
 
 
-@pytest.mark.parametrize("tab", ["escalations", "merge", "runs", "audit"])
+@pytest.mark.parametrize("tab", ["findings", "gate", "escalations", "merge", "runs", "audit"])
 def test_a_tab_costs_at_most_ten_more(operator, world, tab):
     operator.get("/")
     with CaptureQueriesContext(connection) as made:
