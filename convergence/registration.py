@@ -18,17 +18,17 @@ from convergence.services.cancel import convergence_cancel
 from convergence.services.escalations import REVIEW_ANSWER
 from convergence.services.memory import answer_undone
 from convergence.wakeups import github_wake
-from runs.flows.looks import subject_wake
+from runs.flows.looks import subjects_wake
 from runs.flows.registry import FlowType, register_flow
 from runs.humans.tasks import TaskKind, register_kind
 from runs.intake.deliveries import register_waker
-from runs.outbox.dispatch import Delivery, register_consumer
+from runs.outbox.dispatch import Delivery, register_listener
 from runs.periodic import register_pass
 from runs.queue.attempts.semantics import register_semantic_check
 from runs.subjects import register_resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from runs.models.flow_row import FlowRow
 
@@ -44,11 +44,11 @@ def effects_allowed(row: FlowRow, generation: int) -> bool:
     return pull.exclude(state__in=[*STOPPED]).exists()
 
 
-def run_over(delivery: Delivery) -> Mapping[str, Any]:
-    """A run ended: whatever drives its subject looks at once. Losing this changes nothing but latency."""
-    flow = delivery.payload.get("flow") or {}
-    subject = str(flow.get("subject") or delivery.payload.get("subject") or "")
-    return {"woken": subject_wake(subject) if subject else 0}
+def runs_over(deliveries: Sequence[Delivery]) -> Mapping[str, Any]:
+    """Runs ended: whatever drives their subjects looks at once. Losing this changes nothing but latency."""
+    payloads = [delivery.payload for delivery in deliveries]
+    subjects = {str((payload.get("flow") or {}).get("subject") or payload.get("subject") or "") for payload in payloads}
+    return {"woken": subjects_wake(subjects - {""})}
 
 
 def register() -> None:
@@ -71,8 +71,8 @@ def register() -> None:
     )
     register_semantic_check(CONTRACT, review_claims)
     register_kind(TaskKind(REVIEW_ANSWER, "Review question", undo=answer_undone))
-    register_consumer("run.completed", run_over)
-    register_consumer("run.ended", run_over)
+    register_listener("run.completed", runs_over)
+    register_listener("run.ended", runs_over)
     register_waker("github", github_wake)
     register_resolver(pull_subject)
     register_pass("forge", seconds=FORGE_SECONDS, body=forge_pass)

@@ -15,6 +15,7 @@ from django.db import InterfaceError, OperationalError, close_old_connections
 from huey import SqliteHuey, crontab
 from huey.serializer import SignedSerializer
 
+from factory_site.coalescing import Coalesced
 from runs.clock import now
 from runs.models import PeriodicTask
 from runs.nudge import register_starter
@@ -91,4 +92,4 @@ def begin_chains() -> None:
 
 def nudge_through_huey() -> None:
     """Let commits of this process wake passes at once."""
-    register_starter(wake)
+    register_starter(Coalesced(wake))

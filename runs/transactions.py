@@ -38,6 +38,11 @@ def without_waiting() -> Iterator[None]:
             cursor.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
 
+def has_row_locks() -> bool:
+    """Whether rows can be locked by themselves; SQLite locks the database."""
+    return connection.vendor == "postgresql"
+
+
 @contextmanager
 def contested() -> Iterator[None]:
     """A savepoint around a write that another transaction may forestall, so that the caller's goes on without it.

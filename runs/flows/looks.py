@@ -14,7 +14,7 @@ from runs.flows.registry import EffectCall, flow_type, flow_types
 from runs.nudge import nudge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from runs.flows.registry import FlowType
     from runs.models.flow_row import FlowRow
@@ -146,7 +146,12 @@ def flow_wake(name: str, **which: Any) -> int:
 
 def subject_wake(subject: str) -> int:
     """Make the next look at whatever drives the subject come now."""
-    return sum(flow_wake(flow.name, subject=subject) for flow in flow_types())
+    return subjects_wake([subject])
+
+
+def subjects_wake(subjects: Collection[str]) -> int:
+    """Make the next looks at whatever drives these subjects come now; how many. One statement a flow type."""
+    return sum(flow_wake(flow.name, subject__in=subjects) for flow in flow_types()) if subjects else 0
 
 
 def effect_deliver(delivery: Delivery) -> Mapping[str, Any]:

@@ -1,9 +1,13 @@
-"""Delivering the outbox: one row at a time, in order within a stream, believed only as observed."""
+"""Delivering the outbox: in order within a stream, believed only as observed.
+
+What acts outside is delivered one row at a time, each under a claim of its own. Announcements that only change rows are
+delivered in batches, in one transaction with the note that they were.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -13,6 +17,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from runs.clock import now as clock_now
 from runs.contract.errors import FactoryError, Transient
 from runs.models.outbox import Outbox
+from runs.transactions import has_row_locks, write_transaction
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -37,7 +42,9 @@ class Delivery:
 
 
 Consumer = Callable[[Delivery], Mapping[str, Any] | None]
+Listener = Callable[[Sequence[Delivery]], Mapping[str, Any] | None]
 _consumers: dict[str, Consumer] = {}
+_listeners: dict[str, Listener] = {}
 
 
 def register_consumer(topic: str, consumer: Consumer) -> None:
@@ -45,8 +52,18 @@ def register_consumer(topic: str, consumer: Consumer) -> None:
     _consumers[topic] = consumer
 
 
+def register_listener(topic: str, listener: Listener) -> None:
+    """Have rows of the topic told to ``listener``, many at a time; it changes rows and nothing outside.
+
+    Where it raises, each row is told by itself, so that one bad row never stops the rest.
+    """
+    _listeners[topic] = listener
+    _consumers[topic] = lambda delivery: listener([delivery])
+
+
 def outbox_pass(limit: int = 50) -> int:
     """Deliver what is due, at most ``limit`` rows; return how many were tried. Any number of passes may run at once."""
+    told = sum(_tell(topic, limit) for topic in sorted(_listeners))
     tried = 0
     while tried < limit:
         row = _claim(clock_now())
@@ -54,7 +71,7 @@ def outbox_pass(limit: int = 50) -> int:
             break
         tried += 1
         _deliver(row)
-    return tried
+    return told + tried
 
 
 def consumed_topics() -> list[str]:
@@ -62,16 +79,41 @@ def consumed_topics() -> list[str]:
     return sorted(_consumers)
 
 
-def _claim(now: datetime) -> Outbox | None:
-    """Take the oldest deliverable row by compare-and-set on its claim."""
+def _tell(topic: str, limit: int) -> int:
+    """Tell the listener of the topic what is due, in one transaction; how many rows. None when it raised."""
+    if not _due(clock_now(), [topic])[:1]:
+        return 0
+    try:
+        with write_transaction():
+            now = clock_now()
+            due = _due(now, [topic])
+            rows = list((due.select_for_update(skip_locked=True) if has_row_locks() else due)[:limit])
+            told = [Delivery(row.pk, row.topic, row.key, row.payload, repeated=row.tries > 0) for row in rows]
+            observed = (_listeners[topic](told) if told else None) or {}
+            Outbox.objects.filter(pk__in=[row.pk for row in rows]).update(
+                done_at=now, observed=dict(observed), tries=F("tries") + 1, claimed_until=None, last_error=""
+            )
+    except Exception:  # noqa: BLE001  # rolled back as a whole; each row is delivered by itself below
+        _log.warning("%s could not be told in a batch", topic, exc_info=True)
+        return 0
+    return len(rows)
+
+
+def _due(now: datetime, topics: Sequence[str]) -> QuerySet[Outbox]:
+    """What may be delivered now: pending, not in anybody's hand, and first of its stream."""
     unclaimed = Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
     earlier = Outbox.objects.filter(PENDING, stream=OuterRef("stream"), id__lt=OuterRef("id"))
-    due = (
-        Outbox.objects.filter(PENDING, unclaimed, available_at__lte=now, topic__in=consumed_topics())
+    return (
+        Outbox.objects.filter(PENDING, unclaimed, available_at__lte=now, topic__in=topics)
         .filter(~Exists(earlier))
         .order_by("available_at", "id")
     )
-    for row in due[:10]:
+
+
+def _claim(now: datetime) -> Outbox | None:
+    """Take the oldest deliverable row by compare-and-set on its claim."""
+    unclaimed = Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
+    for row in _due(now, consumed_topics())[:10]:
         taken = Outbox.objects.filter(PENDING, unclaimed, pk=row.pk).update(
             claimed_until=now + CLAIM, tries=F("tries") + 1
         )

@@ -128,3 +128,48 @@ def test_a_failure_that_comes_after_its_claim_ended_leaves_the_next_try_alone(er
     assert (row.dead_at, row.last_error) == (None, "")
     assert row.claimed_until is not None
     assert row.claimed_until > now()
+
+
+@pytest.fixture
+def heard(monkeypatch):
+    """Batches that a listener got, and the keys at which it raises."""
+    monkeypatch.setattr(dispatch, "_consumers", {})
+    monkeypatch.setattr(dispatch, "_listeners", {})
+    batches: list[list[str]] = []
+    bad: set[str] = set()
+
+    def listen(deliveries):
+        keys = [each.key for each in deliveries]
+        batches.append(keys)
+        if bad & set(keys):
+            raise ValueError("a bad row")
+        return {"heard": len(keys)}
+
+    dispatch.register_listener(TOPIC, listen)
+    return (batches, bad)
+
+
+def test_announcements_are_told_together_and_in_the_order_of_their_stream(heard):
+    batches, _ = heard
+    add("a1", "a"), add("a2", "a"), add("b1", "b")
+    assert dispatch.outbox_pass() == 3
+    assert batches == [["a1", "b1"], ["a2"]]
+    assert {row.key: row.observed for row in Outbox.objects.filter(done_at__isnull=False)} == {
+        "a1": {"heard": 2},
+        "b1": {"heard": 2},
+        "a2": {"heard": 1},
+    }
+
+
+def test_a_bad_announcement_is_tried_again_and_the_others_are_told(heard):
+    _, bad = heard
+    bad.add("b1")
+    add("a1", "a"), add("b1", "b"), add("c1", "c")
+    dispatch.outbox_pass()
+    assert sorted(Outbox.objects.filter(done_at__isnull=False).values_list("key", flat=True)) == ["a1", "c1"]
+    row = Outbox.objects.get(key="b1")
+    assert (row.tries, "a bad row" in row.last_error) == (1, True)
+    bad.clear()
+    due_now()
+    dispatch.outbox_pass()
+    assert Outbox.objects.get(key="b1").done_at is not None
