@@ -42,6 +42,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "workers.wire.door.worker_door",
     "django.middleware.security.SecurityMiddleware",
     "factory_site.api.border.border",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -14,7 +14,7 @@ def format_instant(at: datetime) -> str:
     if at.tzinfo is None:
         message = "an instant without a time zone says nothing"
         raise ValueError(message)
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return at.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def parse_instant(text: str) -> datetime:

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.db import connection
 
 from runs.flow import AT_REST
 from runs.humans.flow import TaskState
@@ -19,13 +20,14 @@ from runs.queue.limits.standing import standing_now
 from runs.transactions import joined_transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date, datetime
 
     from runs.queue.limits.balance import Balance
     from runs.queue.limits.budgets import Key
 
 BATCH = 200
+MARK_JUDGED = "UPDATE runs_spend SET is_judged = true WHERE id = %s AND cost_micro_usd = %s AND tokens = %s"
 MOST_OPEN = 50  # warnings that are looked at again in one pass
 KIND = TaskKind("budget_warning", "Budget runs out")
 _log = logging.getLogger(__name__)
@@ -34,14 +36,16 @@ _log = logging.getLogger(__name__)
 def warnings_given(at: datetime) -> int:
     """Judge what was charged since the last pass, and ask a person where a limit is nearly used; how many were asked.
 
-    One row a transaction. Two passes at once ask once, by compare-and-set on the day's row of the limit.
+    One transaction for each row that asks. Two passes at once ask once, by compare-and-set on the day's row.
     """
     rows = list(Spend.objects.filter(is_judged=False).order_by("id")[:BATCH])
     runs = Run.objects.filter(run_id__in=[row.key for row in rows if row.scope == SpendScope.RUN]).in_bulk(
         field_name="run_id"
     )
     found = _balances([(row.scope, row.key) for row in rows], runs, at)
-    return sum(_judged_safely(row, found.get((row.scope, row.key)), runs, at) for row in rows)
+    loud = [row for row in rows if row.warned_at is None and row.day == at.date() and _is_nearly_used(_of(found, row))]
+    _all_judged([row for row in rows if row not in loud])
+    return sum(_judged_safely(row, _of(found, row), runs, at) for row in loud)
 
 
 def warnings_withdrawn(at: datetime) -> int:
@@ -78,6 +82,18 @@ def _balances(keys: Iterable[Key], runs: Mapping[str, Run], at: datetime) -> dic
         elif key in runs:
             limits[(scope, key)] = run_limit(runs[key])
     return found | balances({key: limit for key, limit in limits.items() if limit})
+
+
+def _of(found: Mapping[Key, Balance], row: Spend) -> Balance | None:
+    return found.get((row.scope, row.key))
+
+
+def _all_judged(rows: Sequence[Spend]) -> None:
+    """Mark rows that ask nobody, each unless it was charged meanwhile; one transaction, for every run leaves three."""
+    if not rows:
+        return
+    with joined_transaction(), connection.cursor() as cursor:
+        cursor.executemany(MARK_JUDGED, [(row.pk, row.cost_micro_usd, row.tokens) for row in rows])
 
 
 def _is_nearly_used(balance: Balance | None) -> bool:
