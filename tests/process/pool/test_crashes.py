@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import sys
+import sysconfig
 
 from tests.process.host.conftest import ROOT, alive, wait_for
 from tests.process.host.test_processes import FAMILY, HANG, family, gone
@@ -118,3 +119,21 @@ def test_new_code_is_run_after_the_run_in_hand(plane, pool, tmp_path):
     plane.until(lambda: len({hello["workerVersion"] for hello in plane.hellos}) == 2, what=f"two versions: {versions}")
     assert plane.result_of(plane.enqueue())["reasonCode"] == "ok"
     assert supervisor.poll() is None
+
+
+def test_a_program_that_is_gone_is_a_crash_and_its_return_fills_the_pool(plane, pool, tmp_path):
+    """PO-S12: the worker command does not exist."""
+    program = tmp_path / "python"
+    program.symlink_to(sys.executable)
+    packages = os.pathsep.join([str(ROOT), sysconfig.get_path("purelib")])
+    pool.start(
+        [str(program), "-m", "workers.host.pool", "--interval", "0.2", "--workers", "1", pool.agent(GIVE)],
+        {"PATH": os.environ["PATH"], "FACTORY_HOME": str(pool.folder), "PYTHONPATH": packages},
+    )
+    worker = pool.registered(1)[1]
+    program.unlink()
+    os.kill(worker, signal.SIGKILL)
+    pool.until("event=crash", "code=127", "No such file")
+    plane.until(lambda: plane.reports[-1]["crashes"]["inARow"] >= 2, what="the crash in the report")
+    program.symlink_to(sys.executable)
+    assert pool.registered(1)[1] != worker
