@@ -6,13 +6,14 @@ Due dates live in `PeriodicTask`; a lost or doubled huey task costs latency, nev
 from __future__ import annotations
 
 import functools
+import hashlib
 import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING, ParamSpec
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections
-from huey import SqliteHuey, crontab
+from huey import Huey, SqliteHuey, crontab
 from huey.serializer import SignedSerializer
 
 from factory_site.coalescing import Coalesced
@@ -29,13 +30,26 @@ _log = logging.getLogger(__name__)
 P = ParamSpec("P")
 AWAY_SECONDS = 1.0  # until a chain tries again whose database was away
 
-huey = SqliteHuey(
-    name="factory",
-    filename=str(settings.FACTORY.home / "huey.sqlite3"),  # a file of its own: inside `atomic()` it would deadlock
-    immediate=False,
-    results=False,
-    serializer=SignedSerializer(secret=settings.SECRET_KEY),
-)
+
+def _queue() -> Huey:
+    """The queue of this host in a file; on Redis, the one of all hosts that share the secret key."""
+    common = {
+        "immediate": False,
+        "results": False,
+        "serializer": SignedSerializer(secret=settings.SECRET_KEY),
+    }
+    redis_url = settings.FACTORY.redis_url
+    if redis_url is None:
+        # A file of its own: inside `atomic()` it would deadlock.
+        return SqliteHuey(name="factory", filename=str(settings.FACTORY.home / "huey.sqlite3"), **common)
+    from huey import RedisHuey
+
+    # What another key has signed cannot be read, so another installation on the same Redis has a queue of its own.
+    name = f"factory-{hashlib.sha256(settings.SECRET_KEY.encode()).hexdigest()[:12]}"
+    return RedisHuey(name=name, url=redis_url.get_secret_value(), blocking=False, **common)
+
+
+huey = _queue()
 
 
 def on_live_connection(body: Callable[P, None]) -> Callable[P, None]:

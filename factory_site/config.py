@@ -7,13 +7,14 @@ A blank value counts as unset wherever it stands. Pages of policy (`policy.yaml`
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import re
 import secrets
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -26,6 +27,8 @@ SETTINGS_FILE = "settings.env"
 DEFAULT_HOME = Path("var")  # below the working directory, which is the checkout for manage.py
 REVIEW_WAIT_DEFAULT = timedelta(minutes=30)
 HEARTBEATS_PER_LIVENESS = 3  # two lost heartbeats in a row must not cost an attempt its lease
+S3_OPTIONS = frozenset({"endpoint", "region"})
+S3_INSTALL = ".venv/bin/pip install --no-deps --require-hashes -r requirements-s3.lock"
 ROTATED_VALUES = 2  # the value in use and its successor
 
 
@@ -58,6 +61,25 @@ def _database_url(value: SecretStr) -> SecretStr:
     return value
 
 
+def _redis_url(value: SecretStr) -> SecretStr:
+    url = value.get_secret_value()
+    if urlsplit(url).scheme not in {"redis", "rediss", "unix"} or not _has_sound_port(url):
+        raise ValueError("it should be an address such as redis://:password@host:6379/0")
+    return value
+
+
+def _artifacts_url(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme == "file" and parts.path.startswith("/") and not parts.netloc and not parts.query:
+        return value
+    query = dict(parse_qsl(parts.query))
+    if parts.scheme != "s3" or not parts.hostname or parts.username or set(query) - S3_OPTIONS:
+        raise ValueError("it should be file:///folder, or s3://bucket/prefix?endpoint=https://host&region=name")
+    if importlib.util.find_spec("storages") is None:
+        raise ValueError(f"s3: needs more packages; install them with: {S3_INSTALL}")
+    return value
+
+
 def _has_sound_port(url: str) -> bool:
     try:
         return urlsplit(url).port != 0
@@ -84,6 +106,8 @@ class Config(BaseSettings):
 
     home: Path = Field(DEFAULT_HOME, alias="FACTORY_HOME")
     database_url: Annotated[SecretStr, AfterValidator(_database_url)] | None = Field(None, alias="DATABASE_URL")
+    redis_url: Annotated[SecretStr, AfterValidator(_redis_url)] | None = Field(None, alias="REDIS_URL")
+    artifacts_url: Annotated[str, AfterValidator(_artifacts_url)] | None = Field(None, alias="FACTORY_ARTIFACTS_URL")
     sqlite_synchronous: Literal["normal", "full"] = Field("normal", alias="FACTORY_SQLITE_SYNCHRONOUS")
 
     liveness_seconds: int = Field(90, ge=1, alias="FACTORY_LIVENESS_SECONDS")

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import dj_database_url
 
+from factory_site.artifact_storage import artifact_storage
 from factory_site.config import Config, load_config
 from factory_site.logs import logging_config
 
@@ -114,10 +115,7 @@ STATIC_ROOT = FACTORY.home / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": FACTORY.home}},
-    "artifacts": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": FACTORY.home / "artifacts", "file_permissions_mode": 0o600},
-    },
+    "artifacts": artifact_storage(FACTORY),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.loader import MigrationLoader
 
 from runs.contract.errors import Invalid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MOST_NAMED = 3
 
@@ -33,6 +39,22 @@ def database_check(*, set_up: bool) -> None:
     if set_up and missing:
         word = "has tables of an older version" if applied else "is empty"
         raise Invalid("database_older", f"the database {word}; start once: manage.py serve")
+
+
+@contextmanager
+def one_at_a_time(name: str) -> Iterator[None]:
+    """Wait until no other host on this PostgreSQL is inside a block of the same name; SQLite has one host anyway."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    key = f"factory:{name}"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [key])
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [key])
 
 
 def database_sentence(error: Exception) -> str:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from convergence.forge_access import forge_client
-from factory_site.serving.database import database_check
+from factory_site.serving.database import database_check, one_at_a_time
 from factory_site.serving.static import static_collect
 from runs.contract.errors import FactoryError, Invalid
 from runs.definitions.sync import definitions_exist, definitions_sync
@@ -23,21 +23,23 @@ CHECK = "manage.py sync_definitions --check"
 
 
 def prepare(say: Callable[[str], None], url: str) -> None:
-    """Bring the data folder up to this version; safe to repeat.
+    """Bring data folder and database up to this version; safe to repeat, and from several hosts at once.
 
     Raises ``Invalid`` for a database of a newer version and for a policy or first definitions that are wrong.
     """
     policy()
     database_check(set_up=False)
-    call_command("migrate", interactive=False, verbosity=0)
-    _definitions(say)
-    static_collect()
-    periodic_sync()
-    if bootstrap_admin(settings.FACTORY.home, url):
-        say(f"made the first admin and token: {settings.FACTORY.home / 'admin.json'}")
-    from workers.services.credential_file import bootstrap_credential
+    with one_at_a_time("prepare"):
+        database_check(set_up=False)
+        call_command("migrate", interactive=False, verbosity=0)
+        _definitions(say)
+        periodic_sync()
+        if bootstrap_admin(settings.FACTORY.home, url):
+            say(f"made the first admin and token: {settings.FACTORY.home / 'admin.json'}")
+        from workers.services.credential_file import bootstrap_credential
 
-    bootstrap_credential(url)
+        bootstrap_credential(url)
+    static_collect()
     forge_note(say)
 
 
