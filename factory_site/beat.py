@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
+REDIS_SECONDS = 2.0  # a request that wakes a pass waits for a Redis that hangs no longer
 AWAY_SECONDS = 1.0  # until a chain tries again whose database was away
 
 
@@ -43,10 +44,14 @@ def _queue() -> Huey:
         # A file of its own: inside `atomic()` it would deadlock.
         return SqliteHuey(name="factory", filename=str(settings.FACTORY.home / "huey.sqlite3"), **common)
     from huey import RedisHuey
+    from redis import ConnectionPool
 
     # What another key has signed cannot be read, so another installation on the same Redis has a queue of its own.
     name = f"factory-{hashlib.sha256(settings.SECRET_KEY.encode()).hexdigest()[:12]}"
-    return RedisHuey(name=name, url=redis_url.get_secret_value(), blocking=False, **common)
+    pool = ConnectionPool.from_url(
+        redis_url.get_secret_value(), socket_connect_timeout=REDIS_SECONDS, socket_timeout=REDIS_SECONDS
+    )
+    return RedisHuey(name=name, connection_pool=pool, blocking=False, **common)
 
 
 huey = _queue()

@@ -43,4 +43,9 @@ def missing() -> list[str]:
             "process: left out where clocks differ, no datefudge is on PATH; "
             "apt-get install -y --no-install-recommends datefudge"
         )
+    if shutil.which("redis-server") is None:
+        sentences.append(
+            "process: left out where hosts share wake-ups, no redis-server is on PATH; "
+            "apt-get install -y --no-install-recommends redis-server"
+        )
     return sentences
