@@ -154,6 +154,9 @@ EDGES = {
     "landing_unverified": "was not seen on its base; a person is asked",
     "answered_look_again": "is looked for on its base again",
     "reason_gone": "needs no answer any more",
+    "dependency_appeared": "waits for another pull request",
+    "dependency_dead": "depends on a pull request that was closed; a person is asked",
+    "dependency_cyclic": "depends on itself through others; a person is asked",
 }
 
 WARNINGS = {"head_may_be_read_only": "Head may be read-only"}
