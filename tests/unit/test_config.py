@@ -7,6 +7,14 @@ import pytest
 from factory_site.config import Config, SettingsError, load_config
 
 WRONG = [
+    ("REDIS_URL", "http://cache:6379"),
+    ("REDIS_URL", "cache:6379"),
+    ("REDIS_URL", "redis://cache:0"),
+    ("FACTORY_ARTIFACTS_URL", "s3:"),
+    ("FACTORY_ARTIFACTS_URL", "s3://bucket?colour=blue"),
+    ("FACTORY_ARTIFACTS_URL", "s3://key:secret@bucket"),
+    ("FACTORY_ARTIFACTS_URL", "file:relative"),
+    ("FACTORY_ARTIFACTS_URL", "/srv/objects"),
     ("DATABASE_URL", "mysql://root:pw@db/factory"),
     ("DATABASE_URL", "sqlite://"),
     ("DATABASE_URL", "postgres://db"),
