@@ -107,6 +107,8 @@ def _beat(held: Held, beat: Heartbeat, totals: Totals | None) -> Lease:
         return _lease(held)
     if held.is_cancelled:
         _final_usage(held, totals)
+        if beat.phase is Phase.STOPPED:
+            attempt.phase = str(beat.phase)  # shown: nothing of the agent is alive any more
     else:
         _take_phase(held, beat)
         if beat.at_deadline:

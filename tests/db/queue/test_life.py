@@ -153,6 +153,8 @@ def test_a_cancel_ends_the_attempt_and_its_heartbeats_say_so():
     assert (lease.cancel_requested, lease.cancel_reason) == (True, "flow_cancelled")
     beat(attempt, "stopped", 3, usage={"inputTokens": 7, "outputTokens": 3, "costUsd": 0.5})
     assert Usage.objects.get().cost_micro_usd == 500_000
+    attempt.refresh_from_db()
+    assert (attempt.phase, attempt.outcome) == ("stopped", "cancelled")
     with pytest.raises(Refused) as refused:
         publish(attempt, completed_body(attempt))
     assert refused.value.code == "attempt_terminal"
