@@ -12,14 +12,17 @@ from convergence.forge.reading import read_pull
 from convergence.forge_access import forge_client, pull_ref
 from convergence.models import ConvergenceFlow, ForgeBudget
 from convergence.selectors.forge import forge_document
+from factory_site.doctor.report import findings
 from runs.clock import now
 from runs.contract.errors import FactoryError, Transient
 from runs.flows.looks import flows_pass
 from runs.flows.move import EFFECT_TOPIC
 from runs.models import Outbox
+from runs.models.user import Role
 from runs.outbox.dispatch import outbox_pass
 from runs.outbox.write import outbox_add
 from tests.db.convergence.stage import waiting
+from tests.factories import UserFactory
 
 
 def requests(stage):
@@ -160,7 +163,8 @@ def test_two_hundred_answers_leave_a_second_apart_in_order_and_once(stage):
     assert {row.tries for row in Outbox.objects.filter(topic=EFFECT_TOPIC)} == {1}
 
 
-def test_a_token_that_ends_is_resolved_once_more_and_then_probed_each_five_minutes(stage):
+def test_a_token_that_ends_is_resolved_once_more_and_then_probed_each_five_minutes(stage, client):
+    """GH-S19: console and doctor say so, and a good answer lifts it without a restart."""
     waiting(stage)
     stage.effects()
     stage.sim.faults.unauthorised(times=1)
@@ -172,6 +176,14 @@ def test_a_token_that_ends_is_resolved_once_more_and_then_probed_each_five_minut
         flows_pass()
         both_pass(stage, seconds=5)
     assert requests(stage) - begun == 4, "two probes, each with the token resolved once more"
+    [found] = [each for each in findings() if each.code == "forge_unauthorised"]
+    assert "Bad credentials" in found.text
+    assert "GITHUB_TOKEN" in found.text
+    assert "gh auth login" in found.mend
+    stage.look()
+    client.force_login(UserFactory.create(role=Role.VIEWER))
+    page = client.get("/").content.decode()
+    assert "GitHub takes no requests of ours until" in page
     with pytest.raises(FactoryError) as refused:
         forge_client().rest("GET", "user")
     assert refused.value.code == "forge_unauthorised"
@@ -179,3 +191,4 @@ def test_a_token_that_ends_is_resolved_once_more_and_then_probed_each_five_minut
     both_pass(stage, minutes=5)
     stage.look()
     assert stage.flow.last_look_error == ""
+    assert not [each for each in findings() if each.code == "forge_unauthorised"]
