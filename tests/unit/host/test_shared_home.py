@@ -2,6 +2,7 @@
 
 import json
 import threading
+from typing import Any
 
 import pytest
 
@@ -69,11 +70,12 @@ class Library:
 def test_caches_that_shrink_at_once_lose_no_document(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "CACHE_BYTES", 4_000)
     contents = {bytes_hash(bytes([n]) * 1000).removeprefix("sha256:"): bytes([n]) * 1000 for n in range(40)}
+    library: Any = Library(contents)
     faults = []
 
     def fetch_all():
         try:
-            mine = cache.Documents(tmp_path, Library(contents), lambda _: False)
+            mine = cache.Documents(tmp_path, library, lambda _: False)
             for name, content in contents.items():
                 assert mine.document(f"sha256:{name}") == content
         except Exception as error:  # noqa: BLE001 -- shown by the assertion below
