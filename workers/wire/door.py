@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.http import HttpResponse
 from django.urls import resolve
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def worker_door(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Call
         if request.path_info.startswith(BELOW) or request.path_info == UPLOAD:
             view, arguments, parts = resolve(request.path_info, urlconf="workers.urls")
             response: HttpResponseBase = view(request, *arguments, **parts)
+            if isinstance(response, HttpResponse):  # one that is whole; the connection is kept for the next request
+                response.headers.setdefault("Content-Length", str(len(response.content)))
             return response
         return get_response(request)
 

@@ -197,3 +197,11 @@ def test_a_value_that_no_column_holds_is_malformed(worker):
     response = worker.hello(quarantined=10**30)
     assert (response.status_code, code(response)) == (400, "malformed")
     assert not Row.objects.exists()
+
+
+def test_an_answer_states_its_length_and_nothing_of_a_session(worker):
+    """So that the connection is kept; what pages need is left out."""
+    response = worker.hello()
+    assert response.headers["Content-Length"] == str(len(response.content))
+    assert not response.cookies
+    assert not hasattr(response.wsgi_request, "session")
