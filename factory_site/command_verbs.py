@@ -24,7 +24,7 @@ class Verbs(ProductCommand):
     def handle(self, **options: Any) -> None:
         """Run the verb; a refusal is one line that names the next command."""
         nudge_through_huey()
-        getattr(self, f"verb_{options['verb']}")(options)
+        getattr(self, f"verb_{options['verb'].replace('-', '_')}")(options)
 
     def show_json(self, document: Any) -> None:
         """Print the document as the API answers it."""

@@ -21,6 +21,7 @@ from factory_site.api.fleet.doctor import router as doctor
 from factory_site.api.fleet.limits import budgets, pauses
 from factory_site.api.fleet.outbox import router as outbox
 from factory_site.api.fleet.worker import router as worker
+from factory_site.api.merges import router as merges
 from factory_site.api.pulls import router as pulls
 from factory_site.api.reviewers import router as reviewers
 from factory_site.api.run_verbs import router as runs
@@ -59,6 +60,7 @@ api = NinjaAPI(
 register_handlers(api)
 api.add_router("/api/v1/status", status, tags=["status"])
 api.add_router("/api/v1/pull-requests", pulls, tags=["pull requests"])
+api.add_router("/api/v1/pull-requests", merges, tags=["pull requests"])
 api.add_router("/api/v1/reviewers", reviewers, tags=["pull requests"])
 api.add_router("/api/v1/tasks", tasks, tags=["tasks"])
 api.add_router("/api/v1/runs", runs, tags=["runs"])

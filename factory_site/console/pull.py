@@ -22,10 +22,10 @@ from factory_site.console.doors import (
     unchanged,
 )
 from factory_site.console.selectors import pull as read
+from factory_site.console.selectors.merge import merge_tab
 from factory_site.console.selectors.pull import pull_address
 from factory_site.console.submissions import Done, new_submission, submit_once
 from factory_site.console.wording.texts import OUTCOMES
-from merging.selectors import merge_detail
 from runs.contract.errors import FactoryError, Invalid, Refused
 from runs.models.user import Role
 
@@ -58,7 +58,7 @@ def look(request: HttpRequest, owner: str, name: str, number: int) -> HttpRespon
         pull_look(pull=pull)
         return Done(pull_address(pull), f"{pull.key} is looked at now.")
 
-    return _acted(request, pull, act)
+    return acted(request, pull, act)
 
 
 @signed_in("POST")
@@ -77,13 +77,11 @@ def cancel(request: HttpRequest, owner: str, name: str, number: int) -> HttpResp
         pull_cancel(pull=pull, actor=actor(request), reason=reason)
         return Done(pull_address(pull), f"{pull.key} is cancelled. Its agent stops within 2 s.")
 
-    return _acted(request, pull, act, is_cancel=True)
+    return acted(request, pull, act, is_cancel=True)
 
 
-def _acted(
-    request: HttpRequest, pull: PullRequest, act: Callable[[], Done], *, is_cancel: bool = False
-) -> HttpResponse:
-    """Answer the act; a refusal shows the page as it is now, with what the person typed."""
+def acted(request: HttpRequest, pull: PullRequest, act: Callable[[], Done], *, is_cancel: bool = False) -> HttpResponse:
+    """Answer the act; a refusal shows the page as it is now, with what the person typed; the address names its tab."""
     try:
         return submit_once(request, act)
     except FactoryError as error:
@@ -144,10 +142,10 @@ def _of_tab(tab: str, pull: PullRequest) -> dict[str, Any]:
     if tab == "escalations":
         return {"escalations": read.pull_escalations(pull)}
     if tab == "merge":
-        judged = merge_detail(pull)["mergeability"] or {}
         return {
             "attempts": read.pull_attempts(pull),
-            "failing": judged.get("failingChecks", []),
+            "merge": merge_tab(pull),
+            "submission_pass": new_submission(),
         }
     if tab == "runs":
         return {"runs": read.pull_runs(pull)}

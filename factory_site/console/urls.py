@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from factory_site.console import frame, overview, pull, pulls, reviewers, sign_in, task_acts, tasks
+from factory_site.console import frame, merges, overview, pull, pulls, reviewers, sign_in, task_acts, tasks
 
 urlpatterns = [
     path("", overview.overview),
@@ -21,5 +21,7 @@ urlpatterns = [
     path("pull-requests/<str:owner>/<str:name>/<int:number>/", pull.pull_detail),
     path("pull-requests/<str:owner>/<str:name>/<int:number>/look/", pull.look),
     path("pull-requests/<str:owner>/<str:name>/<int:number>/cancel/", pull.cancel),
+    path("pull-requests/<str:owner>/<str:name>/<int:number>/pass-lane/", merges.pass_lane),
+    path("pull-requests/<str:owner>/<str:name>/<int:number>/drop-dependency/", merges.drop_dependency),
     path("", include("factory_site.console.fleet.urls")),
 ]

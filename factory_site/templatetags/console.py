@@ -14,7 +14,7 @@ from factory_site.console.selectors.pull import pull_address
 from factory_site.console.wording import words
 from factory_site.console.wording.badges import badge
 from factory_site.console.wording.glyphs import glyph_svg
-from factory_site.console.wording.texts import WARNINGS
+from factory_site.console.wording.texts import WARNINGS, edge_sentence
 from runs.clock import now as clock_now
 from runs.machine import guard_name
 
@@ -154,6 +154,9 @@ def words_of(value: str) -> str:
 
 
 register.filter("words", words_of)
+
+
+register.filter("edge_words", edge_sentence)
 
 
 @register.filter

@@ -91,13 +91,13 @@ def lane_pass(pull: PullRequest, *, actor: str, reason: str) -> int:
     """Let the pull request go before its neighbours, and look at once; return in how many groups.
 
     It still waits for a neighbour that is landing at this moment; a repeat changes nothing. Raises ``Invalid``
-    reason_required and ``Refused`` not_in_lane.
+    reason_required and ``Refused`` not_held.
     """
     if not reason.strip():
         raise Invalid("reason_required", "Say why it may pass its lane.", details={"field": "reason"})
     rows = LaneMember.objects.filter(pull=pull)
     if not rows.exists():
-        raise Refused("not_in_lane", f"{pull.key} is in no lane, so nothing holds it there.")
+        raise Refused("not_held", f"{pull.key} is in no lane, so nothing holds it there.")
     with transaction.atomic():
         passed = rows.filter(passed_at__isnull=True).update(
             passed_at=clock_now(), passed_by=actor[:200], pass_reason=reason.strip()[:500]

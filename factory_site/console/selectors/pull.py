@@ -178,6 +178,9 @@ def _counters(convergence: ConvergenceFlow | None, merge: MergeFlow | None) -> l
         ]
     if merge:
         found += [
+            Counter("Check repairs", merge.ci_fixes, merge.ci_fix_max, "repairs of failing checks, then a person"),
+            Counter("Rebases", merge.rebases, merge.rebase_max, "repairs of conflicts, then a person"),
+            Counter("Evictions", merge.evictions, merge.eviction_max, "times the merge queue dropped it"),
             Counter(
                 "Merge retries", merge.merge_retries, merge.merge_retry_max, "merges that failed and are tried again"
             ),

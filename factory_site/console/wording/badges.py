@@ -103,6 +103,18 @@ BADGES: dict[str, dict[str, Badge]] = {
         SupervisorState.DEAD: Badge("✕", "Dead", Tone.BAD),
         SupervisorState.ABSENT: Badge("?", "Absent", Tone.YOU),
     },
+    "declared": {
+        "accepted": Badge("✓", "Passed", Tone.GOOD),
+        "failing": Badge("✕", "Failed", Tone.BAD),
+        "running": Badge("◐", "In flight", Tone.MOVE),
+        "missing": Badge("◌", "Missing", Tone.WAIT),
+    },
+    "dependency": {
+        "clear": Badge("✓", "Clear", Tone.GOOD),
+        "waiting": Badge("⧗", "Waiting", Tone.WAIT),
+        "dead": Badge("✕", "Closed", Tone.BAD),
+        "dropped": Badge("–", "Dropped", Tone.OFF),
+    },
     "verdict": {
         "ready": Badge("✓", "Ready", Tone.GOOD),
         "waiting": Badge("⧗", "Waiting", Tone.WAIT),

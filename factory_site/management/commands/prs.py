@@ -16,6 +16,8 @@ from convergence.services.look_now import pull_look
 from convergence.services.probe import reviewer_probe
 from factory_site.command_verbs import Verbs, instant, limit_of, list_flags
 from factory_site.pulls import pull_document
+from merging.services.dependencies import dependency_drop
+from merging.services.lanes import lane_pass
 from runs.commands import command_actor
 
 if TYPE_CHECKING:
@@ -25,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class Command(Verbs):
-    """List and show pull requests, look at one now, cancel one, ask a reviewer again."""
+    """List and show pull requests; look now, cancel, pass a lane, drop a dependency, ask a reviewer again."""
 
-    help = "Pull requests: list, show, look now, cancel, probe-reviewer."
+    help = "Pull requests: list, show, look now, cancel, pass-lane, drop-dependency, probe-reviewer."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the verbs."""
@@ -40,13 +42,17 @@ class Command(Verbs):
             ("show", "one with everything about it"),
             ("look", "look at it now"),
             ("cancel", "abandon it"),
+            ("pass-lane", "let it merge before the neighbours of its lane"),
+            ("drop-dependency", "let it merge without waiting for another one"),
         ):
             one = verbs.add_parser(name, help=says)
             one.add_argument("reference", metavar="OWNER/REPO#N or URL")
             if name == "show":
                 one.add_argument("--json", action="store_true", help="print what the API answers")
-            if name == "cancel":
-                one.add_argument("--reason", default="", metavar="TEXT")
+            if name == "drop-dependency":
+                one.add_argument("key", metavar="OWNER/REPO#N", help="the dependency")
+            if name in {"cancel", "pass-lane", "drop-dependency"}:
+                one.add_argument("--reason", default="", required=name != "cancel", metavar="TEXT")
 
         probe = verbs.add_parser("probe-reviewer", help="ask a reviewer again that GitHub refused to request")
         probe.add_argument("repository", metavar="OWNER/REPO")
@@ -79,11 +85,15 @@ class Command(Verbs):
                 "state": f"{document['state']} ({document['stage']})",
                 "round": f"{document['round']} of {document['maxRounds']}, submission {document['generation']}",
                 "waits": waiting and waiting["sentence"],
+                "reads": document["mergeability"] and document["mergeability"]["inputs"],
                 "outcome": document["outcome"],
                 "landed": document["landedSha"],
                 "url": document["url"],
             }
         )
+        for row in document["dependencies"]:
+            stands = f"dropped by {row['droppedBy']}" if row["droppedBy"] else row["note"] or row["state"]
+            self.stdout.write(f"merges after {row['key']} ({row['source']}): {stands}")
         for wake in waiting["wouldMoveOn"] if waiting else ():
             self.stdout.write(f"  would move on: {wake['fact']} is {wake['now']}, needs {wake['need']}")
         for row in document["escalations"]:
@@ -107,6 +117,18 @@ class Command(Verbs):
         """Abandon it through the flow that drives it."""
         pull = pull_cancel(pull=_pull(options), actor=command_actor(), reason=options["reason"])
         self.stdout.write(f"{pull.key} is {pull.state}")
+
+    def verb_pass_lane(self, options: dict[str, Any]) -> None:
+        """Let it go before the neighbours of its lane."""
+        pull = _pull(options)
+        lane_pass(pull, actor=command_actor(), reason=options["reason"])
+        self.stdout.write(f"{pull.key} may pass its lane")
+
+    def verb_drop_dependency(self, options: dict[str, Any]) -> None:
+        """Let it merge without waiting for another one."""
+        pull = _pull(options)
+        dropped = dependency_drop(pull, options["key"], actor=command_actor(), reason=options["reason"])
+        self.stdout.write(f"{pull.key} no longer waits for {dropped.reference}")
 
 
 def _pull(options: dict[str, Any]) -> PullRequest:

@@ -88,7 +88,7 @@ def test_passing_a_lane_that_one_is_not_in_is_refused(stage):
     stage.converged(stage.pull_on_forge())
     with pytest.raises(Refused) as refused:
         lane_pass(stage.pull, actor=PERSON, reason="Go.")
-    assert refused.value.code == "not_in_lane"
+    assert refused.value.code == "not_held"
 
 
 @pytest.mark.usefixtures("lane")
