@@ -14,17 +14,21 @@ from convergence.models import ConvergenceFlow, GateCheck, ReviewRequest
 from convergence.services.escalations import escalation_current
 from convergence.texts import short
 from runs.clock import now as clock_now
+from runs.flow import RunState
 from runs.flows.move import EFFECT_TOPIC
 from runs.flows.registry import Waiting, Wake
 from runs.models import Attempt, Run
 from runs.models.outbox import Outbox
 from runs.outbox.dispatch import PENDING
+from runs.queue.limits.blocking import PAUSES
 from runs.queue.waiting import run_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+AGENT_STATES = frozenset({S.REVIEW_ROUND, S.SCOPE_CHECK})
+BUDGETS = frozenset({"day_budget", "subject_budget", "run_budget"})
 OPEN = Wake("pull_request", "open", "merged or closed by anybody")
 
 
@@ -43,7 +47,7 @@ def waiting_for(row: Any) -> Waiting:
         last_look_at=flow.last_look_at,
         last_look_error=flow.last_look_error,
         next_look_at=flow.due_at,
-        paused_by=paused_by(flow.last_look_error),
+        paused_by=paused_by(flow.last_look_error) or _held_by(flow),
     )
 
 
@@ -52,6 +56,19 @@ def paused_by(error: str) -> str | None:
     if error.startswith("forge_limited"):
         return "forge_limit"
     return "forge_unavailable" if error.startswith("forge_") else None
+
+
+def _held_by(flow: ConvergenceFlow) -> str | None:
+    """What keeps the agent that is asked for from beginning: a person's pause, or a budget."""
+    if flow.state not in AGENT_STATES or not flow.run_id:
+        return None
+    run = Run.objects.select_related("placement_class").filter(run_id=flow.run_id, state=RunState.QUEUED).first()
+    told = run_waiting(run) if run is not None else None
+    if told is None:
+        return None
+    if told.code in PAUSES.values():
+        return "pause_switch"
+    return "budget" if told.code in BUDGETS else None
 
 
 def _left(until: datetime | None, now: datetime) -> str:
@@ -92,6 +109,7 @@ def _agent(flow: ConvergenceFlow, now: datetime) -> tuple[str, str, dict[str, Wa
     until = f"until {attempt.deadline_at:%H:%M} UTC" if attempt else "until its end"
     ended = Wake("run_ended", f"{run.state} on {worker}, attempt {run.attempt_number}", f"the end of the run, {until}")
     ends = run.first_claimed_at + agent_time(settings.FACTORY.agent_sla_timeout, run.extended_seconds)
+    ends = max(ends, flow.timer_at or ends)  # a pause has set it anew
     timer = Wake("timer", _left(ends, now), timer.need)
     return "agent_running", f"The agent works on {worker}, {until}.", {"run_ended": ended, "timer": timer}
 

@@ -21,6 +21,7 @@ from convergence.services.memory import answer_recallable, answer_source
 from runs.flow import RunState
 from runs.models import Result
 from runs.policy import policy
+from runs.queue.limits.rearming import time_over
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -141,11 +142,17 @@ def _answer_in_use(scene: Scene) -> Escalation | None:
 
 
 def _sla(scene: Scene) -> datetime | None:
-    """When the agent's time is over, from the first claim of the run; time in the queue does not count."""
+    """When the agent's time is over, from the first claim of the run; time in the queue does not count.
+
+    What comes due under a pause is set anew: the step may wait for nothing but its end.
+    """
     run = scene.run
     if run is None or run.first_claimed_at is None:
         return None
-    return run.first_claimed_at + agent_time(settings.FACTORY.agent_sla_timeout, run.extended_seconds)
+    limit = settings.FACTORY.agent_sla_timeout
+    due_at = run.first_claimed_at + agent_time(limit, run.extended_seconds)
+    repository = scene.pull.repository.full_name
+    return time_over(due_at, limit, repository=repository, agent=run.agent_id, at=scene.now)
 
 
 def _baseline(scene: Scene) -> str | None:

@@ -48,12 +48,18 @@ def pause_over(*, repository: str = "", agent: str = "") -> Pause | None:
 
     For flows: what a paused repository asks for is not begun, what has begun goes on.
     """
-    covering = Q(scope=PauseScope.GLOBAL)
+    found = pauses_in_force().filter(covering(repository=repository, agent=agent))
+    return min(found, key=lambda each: PauseScope.values.index(each.scope), default=None)
+
+
+def covering(*, repository: str = "", agent: str = "") -> Q:
+    """The condition that a pause covers work on this repository or by this agent."""
+    found = Q(scope=PauseScope.GLOBAL)
     if repository:
-        covering |= Q(scope=PauseScope.REPOSITORY, key__iexact=repository)
+        found |= Q(scope=PauseScope.REPOSITORY, key__iexact=repository)
     if agent:
-        covering |= Q(scope=PauseScope.AGENT, key=agent)
-    return min(pauses_in_force().filter(covering), key=lambda each: PauseScope.values.index(each.scope), default=None)
+        found |= Q(scope=PauseScope.AGENT, key=agent)
+    return found
 
 
 def pause_set(*, scope: str, key: str = "", reason: str, actor: str, until: datetime | None = None) -> Pause:

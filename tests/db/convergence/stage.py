@@ -13,7 +13,7 @@ from fixtures.simulator import Simulator
 from runs.clock import now
 from runs.flows.looks import flows_pass
 from runs.humans.tasks import task_answer
-from runs.models import Attempt, HumanTask, Outbox, Run, TransitionLog
+from runs.models import Attempt, HumanTask, Outbox, Pause, Run, TransitionLog
 from runs.outbox.dispatch import outbox_pass
 from tests import queue_driver as queue
 
@@ -115,6 +115,7 @@ class Stage:
             Attempt,
             Outbox,
             HumanTask,
+            Pause,
         ):
             names = [f.name for f in model._meta.fields if isinstance(f, DateTimeField)]
             model.objects.update(**{name: F(name) - by for name in names})
