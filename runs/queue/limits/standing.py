@@ -77,7 +77,9 @@ def caps_locked(rows: Iterable[PlacementClass], node: str) -> None:
     names = sorted({cap.lock_name for row in rows for cap in caps_of(row, rules, node)})
     if names:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(%s) AS name", [names])
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(%s::text[]) AS name", [names]
+            )
 
 
 def statement(rules: Policy, at: datetime, *, whole: bool = False) -> tuple[str, list[Any]]:
