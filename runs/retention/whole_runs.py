@@ -38,7 +38,8 @@ class WholeRuns:
         if not chosen:
             return 0
         with write_transaction():
-            return _removed(list(runs_over(before).filter(pk__in=chosen)))
+            locked = runs_over(before).filter(pk__in=chosen).select_for_update()  # whoever comes second finds none
+            return _removed(list(locked))
 
 
 def runs_over(before: datetime) -> QuerySet[Run]:
@@ -62,6 +63,7 @@ def _within_a_batch(runs: Iterable[Run]) -> Iterable[int]:
 
 
 def _removed(runs: list[Run]) -> int:
+    """Remove these locked runs in the caller's transaction, and keep their names; return how many."""
     at = now()
     RemovedRun.objects.bulk_create(
         RemovedRun(
