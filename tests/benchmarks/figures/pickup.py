@@ -18,7 +18,7 @@ TITLE = "An idle worker"
 PICKUPS = 100
 BETWEEN = 0.35  # seconds, longer than a run takes
 SETTLED = 3.0  # seconds after the start until a worker counts as idle
-CLAIMED = re.compile(r"^(\S+)Z level=INFO .*event=claimed", re.MULTILINE)
+CLAIMED = re.compile(r"^(\S+)Z .*event=claimed", re.MULTILINE)
 
 
 def measure(size: Size) -> list[Row]:
