@@ -17,3 +17,10 @@ def test_a_module_of_the_site_can_be_imported_first(module):
         [sys.executable, "-c", SET_UP + module], cwd=PROJECT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_an_idle_worker_has_loaded_no_client_library():
+    """What a worker loads at its start is what each of them costs while it waits."""
+    program = "import sys, workers.host.__main__; print(sorted({'requests', 'urllib3', 'django'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[]", done.stdout + done.stderr
