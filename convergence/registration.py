@@ -12,6 +12,7 @@ from convergence.flow import CONVERGENCE_MACHINE, ConvergenceState
 from convergence.forge_access import forge_pass
 from convergence.looks.look import convergence_look
 from convergence.models import ConvergenceFlow, PullRequest
+from convergence.retention import register_review_rules
 from convergence.selectors.lookup import pull_subject
 from convergence.selectors.waiting import waiting_for
 from convergence.services.cancel import convergence_cancel
@@ -75,4 +76,5 @@ def register() -> None:
     register_listener("run.ended", runs_over)
     register_waker("github", github_wake)
     register_resolver(pull_subject)
+    register_review_rules()
     register_pass("forge", seconds=FORGE_SECONDS, body=forge_pass)

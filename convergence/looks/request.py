@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from convergence.checkout import branch_lock, head_checkout
+from convergence.looks.words import words_told
 from convergence.models import PullRequestGeneration
 from convergence.texts import abandon_note, answer_note
 from runs.queue.flow_steps import FlowStep, StepRequest
@@ -54,7 +55,7 @@ def _variables(scene: Scene, *, turn: int, backlog: Mapping[str, Any], abandon: 
         "prUrl": pull.url,
         "repo": pull.repository.full_name,
         "prNumber": pull.number,
-        "title": pull.title,
+        "title": _title(scene),
         "headRef": pull.head_ref,
         "headSha": scene.head or "",
         "baseRef": pull.base_ref,
@@ -69,3 +70,12 @@ def _variables(scene: Scene, *, turn: int, backlog: Mapping[str, Any], abandon: 
     if row.gate_left:
         variables["gate"] = dict(row.gate_left)
     return variables
+
+
+def _title(scene: Scene) -> str:
+    """The title as data; blank while nobody knows whether its author is trusted."""
+    facts = scene.facts
+    if facts is None:
+        return ""
+    written: Any = {"author": facts.author, "association": facts.association, "url": facts.url}
+    return words_told(scene.people, facts.title, **written)

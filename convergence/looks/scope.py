@@ -5,29 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from convergence.decisions.agent_result import cut
 from convergence.decisions.scope import closing_references
 from convergence.forge.facts import Profile
 from convergence.forge.issues import issue
 from convergence.forge.reading import read_pull
 from convergence.forge.singles import pull_files
 from convergence.forge_access import pull_ref
+from convergence.looks.words import words_told
 from convergence.models import PullRequestGeneration, Round
-from convergence.quoting import quoted
-from convergence.trust import Standing
 from runs.contract.errors import NotFound, Permanent
 from runs.queue.flow_steps import FlowStep, StepRequest
 
 if TYPE_CHECKING:
-    from convergence.forge.facts import Author, ClosingIssue, PullFacts
+    from convergence.forge.facts import ClosingIssue, PullFacts
     from convergence.looks.scene import Scene
 
 AGENT = "scope-classify"
 STEP = "scope_check"
 MOST_FILES = 300
 MOST_ISSUES = 20
-LARGEST_BODY = 16 * 1024  # bytes of one body
-LEFT_OUT = "[left out: written by {author}, who is not trusted; see {url}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +44,14 @@ def scope_facts(scene: Scene) -> ScopeFacts:
     facts = read_pull(scene.client, Profile.SUBMIT, pull_ref(scene.pull))
     repository = scene.pull.repository
     files = pull_files(scene.client, repository.owner, repository.name, scene.pull.number)
+    written: Any = {"author": facts.author, "association": facts.association, "url": facts.url}
     variables = {
         "prKey": scene.pull.key,
         "prUrl": scene.pull.url,
         "repo": repository.full_name,
         "prNumber": scene.pull.number,
-        "title": _words(scene, facts.title, facts.author, facts.association, facts.url),
-        "body": _words(scene, facts.body or "", facts.author, facts.association, facts.url),
+        "title": words_told(scene.people, facts.title, **written),
+        "body": words_told(scene.people, facts.body or "", **written),
         "summary": _summary(scene),
         "files": [each.path for each in files.items[:MOST_FILES]],
         "closes": [_told(scene, found, via) for found, via in _closed(scene, facts)],
@@ -109,22 +106,11 @@ def _closed(scene: Scene, facts: PullFacts) -> list[tuple[ClosingIssue, str]]:
 def _told(scene: Scene, found: ClosingIssue, via: str) -> dict[str, Any]:
     repository = found.repository.name_with_owner
     url = f"{scene.client.config.server_url}/{repository}/issues/{found.number}"
+    written: Any = {"author": found.author, "association": found.association, "url": url}
     return {
         "repo": repository,
         "number": found.number,
-        "title": _words(scene, found.title, found.author, found.association, url),
-        "body": _words(scene, found.body, found.author, found.association, url),
+        "title": words_told(scene.people, found.title, **written),
+        "body": words_told(scene.people, found.body, **written),
         "via": via,
     }
-
-
-def _words(scene: Scene, text: str, author: Author | None, association: str, url: str) -> str:
-    """The text as data, or that an author who is not trusted wrote it."""
-    standing = scene.people.standing(author, association)
-    login = author.login if author else "a deleted account"
-    if standing is Standing.OTHER:
-        return LEFT_OUT.format(author=login, url=url)
-    if not text.strip():
-        return ""
-    short = cut(text, LARGEST_BODY, f"\n[cut; the whole text: {url}]")
-    return quoted(short, author=login, standing=standing, url=url)

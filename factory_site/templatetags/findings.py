@@ -16,6 +16,12 @@ def finding_kind(value: str) -> str:
 
 
 @register.filter
+def count_word(name: str) -> str:
+    """The name of one of the gate's counts, ``openThreads``, as people read it."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+@register.filter
 def trend_word(value: str) -> str:
     """How a finding stood at the entry of a round."""
     return str(FindingTrend(value).label).lower()

@@ -20,3 +20,4 @@ class Retention(Block):
     outbox_days: Days = 14
     artifact_days: Days = 7
     delivery_days: Days = 400
+    quoted_text_days: Days = 180

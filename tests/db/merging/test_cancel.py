@@ -5,7 +5,7 @@ from merging.services.attempts import Plan, attempt_begin
 from runs.clock import now
 from runs.contract.errors import Refused
 from runs.models import HumanTask, Outbox
-from tests.db.merging.stage import in_threads
+from tests.db.merging.stage import BRANCH, REPO, in_threads
 from tests.db.merging.test_merge_call import ready
 
 
@@ -47,7 +47,7 @@ def test_a_cancel_between_the_reading_and_the_call_keeps_it_from_being_sent(stag
 
 @pytest.mark.django_db(transaction=True)
 def test_a_cancel_while_the_call_is_on_the_wire_is_refused_and_the_merge_reported(stage):
-    """MG-S27: 409 to be tried again, a moment later merged."""
+    """MG-S27, CV-S45: 409 to be tried again, a moment later merged."""
     ready(stage)
     refused = []
     stage.sim.faults.race("merge", then=lambda: refused.extend(in_threads(stage.cancel)))
@@ -62,7 +62,26 @@ def test_a_cancel_while_the_call_is_on_the_wire_is_refused_and_the_merge_reporte
     assert stage.pull.state == "merged"
     with pytest.raises(Refused) as error:
         stage.cancel()
-    assert error.value.code == "already_ended"
+    assert (error.value.code, error.value.details["state"]) == ("already_ended", "merged")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cancel_during_a_merge_that_fails_is_taken_after_its_read_back(stage):
+    """CV-S45: refused on the wire with nothing changed; repeated, it abandons."""
+    ready(stage)
+    refused = []
+
+    def meanwhile():
+        refused.extend(in_threads(stage.cancel))
+        stage.sim.verbs.push(REPO, BRANCH, {"app.py": "total = 9\n"}, "Meanwhile")
+
+    stage.sim.faults.race("merge", then=meanwhile)
+    stage.deliver()
+    assert [error.code for error in refused] == ["merge_in_flight"]
+    assert stage.calls() == 1
+    assert MergeAttempt.objects.get().outcome not in {"", "merged"}
+    stage.cancel()
+    assert (stage.flow.state, stage.pull.state) == ("abandoned", "abandoned")
 
 
 def test_a_cancel_after_a_lost_answer_waits_for_the_read_back(stage):

@@ -1,10 +1,12 @@
 """kill -9 of whatever is at work: the agent, its worker, the control plane, and a worker that only slept."""
 
+import json
 import signal
 from pathlib import Path
 from typing import Any
 
 import psutil
+import requests
 
 from tests.process.faults import aftermath
 from tests.process.system import System, wait_for
@@ -58,6 +60,27 @@ def test_a_worker_that_is_killed_takes_its_agent_with_it_and_another_one_finishe
         aftermath.assert_settled(system, PULL)
         attempts = system.get(f"/api/v1/runs/{run['runId']}")["attempts"]
         assert [attempt["reasonCode"] for attempt in attempts] == ["worker_lost", "ok"]
+
+
+def test_a_cancelled_pull_request_stops_its_agent_and_takes_no_push(tmp_path: Path) -> None:
+    """CV-S34, CV-H20: abandoned at once, the token says so, and nothing more reaches the branch."""
+    with started(tmp_path) as system:
+        system.serve()
+        worker = system.work()
+        aftermath.submit(system, PULL)
+        run = aftermath.running_agent(system, PULL)
+        agent = agent_of(worker)
+        job = json.loads(Path(agent.environ()["AGENT_INPUT_FILE"]).read_text())
+        still_wanted = job["variables"]["abandonUrl"]
+        assert requests.get(still_wanted, timeout=10).json()["abandoned"] is False
+        answer = system.call("POST", "/api/v1/pull-requests/acme/shop/1/cancel", {"reason": "Not needed any more."})
+        assert (answer.status_code, answer.json()["state"]) == (200, "abandoned")
+        assert requests.get(still_wanted, timeout=10).json()["abandoned"] is True
+        wait_for("end of the agent", lambda: gone(agent), seconds=15)
+        detail = system.get(f"/api/v1/runs/{run['runId']}")
+        assert (detail["state"], detail["reason"]["code"]) == ("cancelled", "flow_cancelled")
+        assert system.content("acme/shop", "feat/one", "one.txt") == "one\n"
+        assert system.pull(PULL)["state"] == "abandoned"
 
 
 def test_a_control_plane_that_is_killed_during_a_run_takes_the_result_of_that_same_attempt(tmp_path: Path) -> None:
