@@ -77,6 +77,23 @@ def test_an_answer_is_typed_by_its_form_and_records_who_gave_it(world):
     assert str(world.task.pk) not in manage("tasks", "list").split()
 
 
+def test_a_question_is_taken_snoozed_and_its_answer_taken_back(world):
+    key = str(world.task.pk)
+    assert "is taken by operator:dana@cli" in manage("tasks", "take", key)
+    assert "is taken by nobody" in manage("tasks", "take", key, "--back")
+    assert "is silent until" in manage("tasks", "snooze", key, "72", "--note", "Ben is back then.")
+    assert "within the next 7 days" in refused("tasks", "snooze", key, "200", "--note", "Later.")
+    assert "is reverted" in manage("tasks", "revert", str(world.remembered.pk), "--note", "Changed our mind.")
+    assert "taken this answer back already" in refused("tasks", "revert", str(world.remembered.pk))
+
+
+def test_a_refused_reviewer_is_asked_again(world):
+    repository = world.waiting.repository.full_name
+    assert "it was not asked until" in manage("prs", "probe-reviewer", repository, "copilot")
+    assert "it was not marked" in manage("prs", "probe-reviewer", repository, "copilot")
+    assert "no reviewer of" in refused("prs", "probe-reviewer", repository, "nobody")
+
+
 def test_runs_are_listed_shown_explained_and_cancelled(run, viewer):
     assert json.loads(manage("runs", "list", "--json"))["items"] == viewer.get("/api/v1/runs").json()["items"]
     assert json.loads(manage("runs", "show", run.run_id, "--json")) == viewer.get(f"/api/v1/runs/{run.run_id}").json()
