@@ -49,7 +49,10 @@ def _lengthen(depth: int) -> None:
     from django.db import connection, transaction
 
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("UPDATE runs_run SET hold = 'run_budget', hold_checked_at = '2200-01-01' WHERE state = 'queued'")
+        cursor.execute(
+            "UPDATE runs_run SET hold = 'run_budget', hold_checked_at = '2200-01-01'"
+            " WHERE state = 'queued' AND hold = ''"
+        )
         cursor.execute(
             "UPDATE runs_run SET hold = '', hold_checked_at = NULL WHERE id IN (SELECT id FROM runs_run"
             " WHERE state = 'queued' AND hold = 'run_budget' ORDER BY id LIMIT %s)",
