@@ -27,7 +27,6 @@ HUSK_SPREAD = 0.2
 AFTER_LIMIT = timedelta(seconds=30)
 LONGEST_FORGE_PAUSE = timedelta(minutes=5)
 HUMAN_POLLS = 5  # a question is looked at every fifth poll
-PENDING_OUTCOME = ""
 FAILED_OUTCOME = "failed"
 
 
@@ -72,12 +71,6 @@ class Asked:
     head: str
     at: datetime
     outcome: str
-
-
-def nudge_due(earlier: Iterable[Asked], *, head: str, now: datetime, window: timedelta) -> bool:
-    """Whether the reviewer may be asked for a review of ``head`` now."""
-    opens_at = nudge_opens(earlier, head=head, window=window)
-    return opens_at is None or opens_at <= now
 
 
 def nudge_opens(earlier: Iterable[Asked], *, head: str, window: timedelta) -> datetime | None:

@@ -7,8 +7,6 @@ import os
 import signal
 import threading
 
-PIPE_FD = 3  # where a child finds its end
-
 
 def watch_lifeline(fd: int) -> threading.Thread:
     """End this process at once when the parent's end of the pipe closes; the thread never keeps the process alive.

@@ -86,28 +86,6 @@ REFUSALS = AGENT_REFUSALS | WORKER_REFUSALS
 
 COMPLETIONS = frozenset({"ok", "result_defaulted"})
 
-CHECK_CODES = frozenset(
-    {
-        "missing_result",
-        "result_too_large",
-        "invalid_json",
-        "result_schema",
-        "missing_artifact",
-        "output_schema",
-        "unknown_refusal_reason",
-        "artifact_path_escape",
-        "artifact_missing",
-        "artifact_limit",
-        "artifact_secret",
-        "git_change",
-        "outside_authorised_paths",
-        "evidence_too_large",
-        "evidence_mismatch",
-        "definition_mismatch",
-        "artifact_not_granted",
-        "memo_not_allowed",
-    }
-)
 LENIENT_CHECKS = frozenset(
     {"missing_result", "result_too_large", "invalid_json", "result_schema", "missing_artifact", "output_schema"}
 )

@@ -31,12 +31,6 @@ def worker_id(node: str, started: datetime | None = None) -> str:
     return f"{node}.{instant:%Y%m%dT%H%M%SZ}.{secrets.token_hex(3)}"
 
 
-def worker_node(worker: str) -> str | None:
-    """The node that a worker id begins with, or None if the id has not the form of one."""
-    match = WORKER_PATTERN.fullmatch(worker)
-    return match["node"] if match else None
-
-
 def attempt_name(run: str, number: int) -> str:
     """``<run id>-a<number>``: names folders, spool entries and the marker in an agent's environment."""
     return f"{run}-a{number}"

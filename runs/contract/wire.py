@@ -33,9 +33,7 @@ HEARTBEAT_WAIT = 14  # seconds that a heartbeat's answer may be held
 CLAIM_WAIT = 25  # seconds that a claim's answer may be held
 
 TRACE_KINDS = ("assistant_text", "tool_use", "tool_result", "usage", "lifecycle", "trace_truncated")
-EMPTY_CLAIM_REASONS = ("none_ready", "paused", "limits", "slots_full", "stopping")
 BYE_REASONS = ("drained", "reload", "stopped", "max_runs")
-BLOCKED_REASONS = ("credential_refused", "outbox_pending", "worker_outdated", "no_adapter", "disk_full")
 VERIFY_REASONS = ("agent_exited", "late_completion")
 
 _TEXT = {"type": "string"}

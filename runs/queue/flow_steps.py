@@ -128,11 +128,6 @@ def flow_step_spec(request: StepRequest) -> dict[str, Any]:
     return spec
 
 
-def run_step_of(flow: FlowStep) -> Run | None:
-    """The run of this step, found by its idempotency key; None before it was enqueued."""
-    return Run.objects.filter(idempotency_key=flow.key).first()
-
-
 def run_outcome(run: Run) -> RunOutcome:
     """How the run stands now; two small reads beside the row."""
     attempt = Attempt.objects.filter(run=run).order_by("-id").first()

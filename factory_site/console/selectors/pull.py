@@ -11,7 +11,6 @@ from convergence.models import (
     ConvergenceFlow,
     Escalation,
     EscalationState,
-    ForgeSnapshot,
     GateCheck,
     PullRequest,
     PullRequestGeneration,
@@ -236,11 +235,6 @@ def pull_escalations(pull: PullRequest) -> list[Escalation]:
 def pull_attempts(pull: PullRequest) -> list[MergeAttempt]:
     """Every merge attempt, the newest first."""
     return list(pull.merge_attempts.order_by("-id")[:LOG_ROWS])
-
-
-def pull_snapshots(pull: PullRequest) -> list[ForgeSnapshot]:
-    """What was read from the forge last, for people; nothing is decided upon it."""
-    return list(pull.snapshots.order_by("profile"))
 
 
 def pull_runs(pull: PullRequest) -> list[Run]:
