@@ -109,7 +109,6 @@ EDGES = {
     "stall_probed_again": "still stalls and is read again",
     "stalled": "stalls; a person is asked",
     "merge_landed": "was merged; its landing is being proven",
-    "merge_refused": "was refused by the forge again; a person is asked",
     "refusal_counted": "was refused by the forge and will be merged again",
     "refused_too_often": "was refused by the forge too often; a person is asked",
     "merge_outcome_lost_too_often": "lost the answer of its merge too often; a person is asked",

@@ -114,6 +114,12 @@ def test_every_edge_and_every_wait_has_its_sentence(machine):
     assert set(machine.states) <= set(PULL_REASONS)
 
 
+def test_no_sentence_is_left_of_an_edge_that_is_gone():
+    machines = (CONVERGENCE_MACHINE, MERGE_MACHINE)
+    assert set(EDGES) <= {edge.name for machine in machines for edge in machine.edges}
+    assert set(PULL_REASONS) <= {state for machine in machines for state in machine.states}
+
+
 @pytest.mark.parametrize(
     ("actor", "said"),
     [
