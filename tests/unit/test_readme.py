@@ -35,3 +35,11 @@ def test_every_command_of_the_readme_exists():
     named = set(re.findall(r"manage\.py ([a-z_]+)", README))
     assert named >= {"demo", "serve", "work", "submit", "credentials"}
     assert named <= {*get_commands(), *NOT_OF_DJANGO}
+
+
+def test_every_decision_has_a_number_of_its_own_and_bears_it():
+    pages = sorted((PROJECT / "docs" / "decisions").glob("*.md"))
+    numbers = [int(page.name[:4]) for page in pages]
+    assert numbers == list(range(1, len(pages) + 1))
+    for number, page in zip(numbers, pages, strict=True):
+        assert page.read_text(encoding="utf-8").startswith(f"# {number}. ")
