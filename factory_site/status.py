@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from django.db import connection
 from django.db.models import Count
 from pydantic.alias_generators import to_camel
 
@@ -12,10 +13,12 @@ from convergence.flow import FINAL_PULL_STATES
 from convergence.models import PullRequest
 from convergence.selectors.forge import forge_document
 from factory_site import __version__
-from factory_site.doctor.report import Level, findings
+from factory_site.database_facts import database_bytes
+from factory_site.doctor.report import Level, findings_recent
 from factory_site.limit_lines import pause_json, spend_document
+from factory_site.queue_counts import queue_counts
 from runs.clock import now as clock_now
-from runs.flow import LIVE, RunState
+from runs.flow import HELD, LIVE, RunState
 from runs.flows.registry import flow_types
 from runs.humans.flow import TaskState
 from runs.models import HumanTask, Outbox, PeriodicTask, Run
@@ -25,6 +28,7 @@ from workers.selectors.pools import PoolRow, pools
 from workers.selectors.workers import worker_counts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
 MOST_COUNTED = 1000
@@ -34,16 +38,17 @@ MOST_RUNS = 100_000  # of one state; more than this are told as so many
 def status_document() -> dict[str, Any]:
     """Counts by state of what is under way, workers, pools, the oldest queued run, open tasks, what is overdue."""
     now = clock_now()
-    oldest = Run.objects.filter(state=RunState.QUEUED).order_by("id").first()
+    runs = _live_runs()
     tasks = HumanTask.objects.filter(state=TaskState.OPEN)
     return {
         "version": __version__,
         "at": now,
+        "control": control_document(),
         "pullRequests": _by_state(PullRequest.objects.exclude(state__in=FINAL_PULL_STATES)),
-        "runs": _live_runs(),
+        "runs": runs,
         "workers": worker_counts(),
         "pools": [pool_document(row) for row in pools()],
-        "queue": {"oldestQueuedAt": oldest.queued_at if oldest else None, "runId": oldest.run_id if oldest else None},
+        "queue": queue_document(runs),
         "tasks": {
             "open": tasks[:MOST_COUNTED].count(),
             "overdue": tasks.filter(due_at__lte=now)[:MOST_COUNTED].count(),
@@ -61,6 +66,27 @@ def pool_document(row: PoolRow) -> dict[str, Any]:
     return {to_camel(name): value for name, value in asdict(row).items()}
 
 
+def control_document() -> dict[str, Any]:
+    """The database behind everything, and when lost attempts were last looked for."""
+    reaper = PeriodicTask.objects.filter(name="reaper").values_list("started_at", flat=True).first()
+    return {"database": connection.vendor, "databaseBytes": database_bytes(), "reaperAt": reaper}
+
+
+def queue_document(runs: Mapping[str, int]) -> dict[str, Any]:
+    """What waits and what runs, given the live runs by state; with the run that was queued first."""
+    oldest = Run.objects.filter(state=RunState.QUEUED).order_by("id").first()
+    counts = queue_counts()
+    return {
+        "oldestQueuedAt": oldest.queued_at if oldest else None,
+        "runId": oldest.run_id if oldest else None,
+        "ready": counts.ready,
+        "backoff": counts.backoff,
+        "held": dict(counts.held),
+        "running": sum(number for state, number in runs.items() if state in HELD),
+        "oldestReadyAt": counts.oldest_ready_at,
+    }
+
+
 def anomalies() -> list[dict[str, Any]]:
     """What is wrong now, each with the command that mends it; empty when all is well. Notices are left out."""
     return [
@@ -71,7 +97,7 @@ def anomalies() -> list[dict[str, Any]]:
             "count": each.count,
             "mend": each.mend,
         }
-        for each in findings()
+        for each in findings_recent()
         if each.level is Level.ANOMALY
     ]
 

@@ -31,7 +31,7 @@ NEXT = {
     "deadline_recorded": "manage.py runs list",
     "subject_moved_on": "manage.py runs list",
     "not_held": "manage.py runs list",
-    "unknown_worker": "manage.py status",
+    "unknown_worker": "manage.py workers list",
     "unknown_outbox_row": "manage.py doctor",
     "not_requeueable": "manage.py doctor",
     "run_limit_exceeded": "manage.py runs extend --help",

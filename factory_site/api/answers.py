@@ -294,10 +294,23 @@ class Pool(Wire):
 
 
 class Queue(Wire):
-    """The run that has been queued for longest."""
+    """The run that has been queued for longest, what is ready, rests or is held back, and what runs."""
 
     oldest_queued_at: datetime | None
     run_id: str | None
+    ready: int
+    backoff: int
+    held: dict[str, int]
+    running: int
+    oldest_ready_at: datetime | None
+
+
+class Control(Wire):
+    """The database behind everything, and when lost attempts were last looked for."""
+
+    database: str
+    database_bytes: int
+    reaper_at: datetime | None
 
 
 class OpenTasks(Wire):
@@ -344,6 +357,7 @@ class StatusAnswer(Wire):
 
     version: str
     at: datetime
+    control: Control
     pull_requests: dict[str, int]
     runs: dict[str, int]
     workers: dict[str, int]

@@ -7,8 +7,10 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 
 from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse  # ninja reads the annotations
 from ninja import NinjaAPI, Schema
 from ninja.responses import Status
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from factory_site import __version__
 from factory_site.api.auth import SessionCaller, TokenCaller
@@ -28,11 +30,12 @@ from factory_site.api.run_verbs import router as runs
 from factory_site.api.status import router as status
 from factory_site.api.tasks import router as tasks
 from factory_site.api.workers import router as workers
+from factory_site.metrics import metrics_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from django.http import HttpRequest, HttpResponseBase
+    from django.http import HttpResponseBase
 
 
 def _signed_in(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -81,6 +84,13 @@ class Health(Schema):
     status: Literal["ok", "unavailable"]
     version: str
     database: Literal["ok", "unavailable"]
+
+
+@api.get("/metrics", response={200: Any}, tags=["status"])
+def metrics(request: HttpRequest) -> HttpResponse:
+    """The system in numbers, in the text format of Prometheus."""
+    del request
+    return HttpResponse(metrics_text(), content_type=CONTENT_TYPE_LATEST)
 
 
 @api.get("/health", auth=None, response={200: Health, 503: Health}, tags=["status"])

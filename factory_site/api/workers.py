@@ -22,9 +22,10 @@ def worker_list(request: HttpRequest, page: Query[Page]) -> HttpResponse:
     """Workers, the newest boot first."""
     rows = workers(limit=page.limit, before=position(page.before) if page.before else None)
     more = len(rows) == page.limit
-    items = [_row_json(row) for row in rows]
+    items = [worker_json(row) for row in rows]
     return conditional(request, {"items": items, "nextBefore": cursor(rows[-1].key) if more else None})
 
 
-def _row_json(row: WorkerRow) -> dict[str, Any]:
+def worker_json(row: WorkerRow) -> dict[str, Any]:
+    """A worker as lists show it."""
     return {to_camel(name): value for name, value in asdict(row).items() if name != "key"}

@@ -1,4 +1,4 @@
-"""Checks of what moves everything by itself: passes, flows, deliveries, settings and policy."""
+"""Checks of what moves everything by itself: passes, deliveries, settings and policy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from django.db.models import Q
 
 from factory_site.doctor.report import EXAMPLES, Finding
 from runs.definitions.watch import definitions_fault
-from runs.flows.registry import flow_types
 from runs.models import Outbox, PeriodicTask
 from runs.outbox.dispatch import PENDING, consumed_topics
 from runs.periodic import passes
@@ -20,23 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 RESTART = "restart: manage.py serve"
-OVERDUE = timedelta(minutes=5)
 REAPER_STALLED = timedelta(seconds=30)
 STALLED_INTERVALS, STALLED_AT_LEAST = 3, timedelta(seconds=60)
 OUTBOX_LAG = timedelta(seconds=60)
 MOST_COUNTED = 1_000
-
-
-def flows_overdue(at: datetime) -> list[Finding]:
-    """Flows whose look is late by minutes."""
-    found = []
-    for flow in flow_types():
-        late = list(flow.model.objects.due(at - OVERDUE)[:MOST_COUNTED])
-        if late:
-            names = tuple(row.subject for row in late[:EXAMPLES])
-            text = f"{len(late)} looks of {flow.name} are late, the first since {late[0].due_at:%H:%M:%S} UTC"
-            found.append(Finding("flow_overdue", len(late), late[0].due_at, text, names, RESTART))
-    return found
 
 
 def passes_stalled(at: datetime) -> list[Finding]:
@@ -75,7 +61,9 @@ def outbox_dead(at: datetime) -> list[Finding]:
         return []
     text = f"{_effects(len(rows))} given up: {rows[0].key}: {rows[0].last_error}"
     names = tuple(row.stream for row in rows[:EXAMPLES])
-    return [Finding("outbox_dead", len(rows), rows[-1].dead_at, text, names, "manage.py status")]
+    return [
+        Finding("outbox_dead", len(rows), rows[-1].dead_at, text, names, f"manage.py runs requeue-effect {rows[0].pk}")
+    ]
 
 
 def outbox_lag(at: datetime) -> list[Finding]:
@@ -117,7 +105,6 @@ def _effects(number: int, many: str = "were", one: str = "was") -> str:
 
 
 CHECKS: tuple[Callable[[datetime], Sequence[Finding]], ...] = (
-    flows_overdue,
     passes_stalled,
     passes_failing,
     outbox_dead,

@@ -6,6 +6,8 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from django.db.models import Q
+
 from factory_site.doctor.report import EXAMPLES, Finding, Level
 from runs.models import Attempt
 from workers.liveness import liveness
@@ -21,11 +23,12 @@ EXPIRING = timedelta(days=14)
 SKEW = 60_000  # milliseconds
 DRAIN_STUCK = timedelta(hours=2)
 MOST = 200
+OUTDATED = "worker_outdated"
 MENDS = {
     "credential_refused": "manage.py credentials rotate NODE",
-    "worker_outdated": "update the package on the worker's machine",
-    "disk_full": "free some space on the worker's machine",
-    "no_adapter": "install or log in to an agent's program there",
+    "worker_outdated": "update the package on NODE",
+    "disk_full": "free some space on NODE: manage.py work --list-kept",
+    "no_adapter": "install or log in to an agent's program on NODE",
 }
 
 
@@ -43,17 +46,22 @@ def workers_lost(at: datetime) -> list[Finding]:
     first = rows[0]
     text = f"worker {first.worker_id} was last heard {first.last_seen_at:%H:%M:%S} UTC"
     names = tuple(row.worker_id for row in rows[:EXAMPLES])
-    return [Finding("worker_lost", len(rows), rows[-1].last_seen_at, text, names, f"manage.py work on {first.node}")]
+    start = "supervise" if first.pool else "work"
+    mend = f"manage.py {start} on {first.node}"
+    return [Finding("worker_lost", len(rows), rows[-1].last_seen_at, text, names, mend)]
 
 
 def workers_blocked(at: datetime) -> list[Finding]:
     """Workers that live and do not claim."""
     rows = Worker.objects.filter(stopped_at__isnull=True, last_seen_at__gt=at - liveness()).exclude(blocked_reason="")
     found = []
-    for row in rows.filter(started_at__lt=at - BLOCKED_AFTER).order_by("id")[:MOST]:
-        code = "worker_outdated" if row.blocked_reason == "worker_outdated" else "worker_blocked"
+    late = Q(started_at__lt=at - BLOCKED_AFTER) | Q(blocked_reason=OUTDATED)
+    for row in rows.filter(late).order_by("id")[:MOST]:
+        code = OUTDATED if row.blocked_reason == OUTDATED else "worker_blocked"
         text = f"worker {row.worker_id} does not claim: {row.blocked_reason.replace('_', ' ')}"
-        mend = MENDS.get(row.blocked_reason, "read the worker's own log").replace("NODE", row.node)
+        if code == OUTDATED:
+            text = f"worker {row.worker_id} runs {row.version or 'an unknown version'}, the server asks for a newer one"
+        mend = MENDS.get(row.blocked_reason, f"manage.py workers show {row.worker_id}").replace("NODE", row.node)
         found.append(Finding(code, 1, row.started_at, text, (row.worker_id,), mend))
     return found
 
@@ -67,7 +75,14 @@ def workers_leaving(at: datetime) -> list[Finding]:
     for attempt in held.filter(claimed_at__lt=at - DRAIN_STUCK).order_by("claimed_at")[:MOST]:
         text = f"worker {attempt.worker_id} still leaves, on run {attempt.run.run_id}"
         found.append(
-            Finding("drain_stuck", 1, attempt.claimed_at, text, (attempt.worker_id,), "wait for the run, or cancel it")
+            Finding(
+                "drain_stuck",
+                1,
+                attempt.claimed_at,
+                text,
+                (attempt.worker_id,),
+                f"manage.py runs show {attempt.run.run_id}",
+            )
         )
     return found
 
@@ -100,7 +115,7 @@ def nodes_failing(at: datetime) -> list[Finding]:
             at - NODE_WINDOW,
             f"node {node} fails runs with {code.replace('_', ' ')}: {number} times in 10 min",
             (node,),
-            f"open the workers of {node} and read the failed run's first error",
+            f"manage.py workers list --node {node}, and read the failed run's first error",
         )
         for (node, code), number in seen.items()
         if number >= NODE_FAILURES

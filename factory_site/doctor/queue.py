@@ -38,7 +38,7 @@ def queue_stuck(at: datetime) -> list[Finding]:
     workers = capacities()
     if all(each.is_pool for each in workers):
         text = f"{_runs(len(ready))} and nothing can take {'it' if len(ready) == 1 else 'them'}"
-        return [Finding("no_workers", len(ready), oldest.queued_at, text, _ids(ready), "manage.py work")]
+        return [Finding("no_workers", len(ready), oldest.queued_at, text, _ids(ready), "manage.py supervise")]
     found = []
     unplaced = [(run, run_waiting(run, workers, limits=limits)) for run in ready[:SAMPLE]]
     lost = [(run, waiting) for run, waiting in unplaced if waiting and waiting.code == "unplaceable"]
@@ -50,7 +50,14 @@ def queue_stuck(at: datetime) -> list[Finding]:
     if oldest.queued_at and at - oldest.queued_at > QUEUE_OLD:
         text = f"run {oldest.run_id} has been ready since {oldest.queued_at:%H:%M:%S} UTC"
         found.append(
-            Finding("queue_old", 1, oldest.queued_at, text, _ids([oldest]), "start another worker: manage.py work")
+            Finding(
+                "queue_old",
+                1,
+                oldest.queued_at,
+                text,
+                _ids([oldest]),
+                f"raise workers.max in policy.yaml, or: manage.py runs why {oldest.run_id}",
+            )
         )
     return found
 
@@ -80,7 +87,7 @@ def attempts_stuck(at: datetime) -> list[Finding]:
         ids = _ids([row.run for row in slow])
         found.append(
             Finding(
-                "leased_not_started", len(slow), first.claimed_at, text, ids, f"look at {first.node}, or cancel the run"
+                "leased_not_started", len(slow), first.claimed_at, text, ids, f"manage.py runs show {first.run.run_id}"
             )
         )
     return found
@@ -95,7 +102,7 @@ def retries_exhausted(at: datetime) -> list[Finding]:
     run = rows[0]
     often = "once" if run.environment_failures == 1 else f"{run.environment_failures} times"
     text = f"{run.run_id} failed {often}, the last time with: {run.reason_code.replace('_', ' ')}"
-    mend = "read its first error, then resubmit what it worked on"
+    mend = f"manage.py runs retry {run.run_id}"
     return [Finding("retry_exhausted", len(rows), rows[-1].ended_at, text, _ids(rows), mend)]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 EXAMPLES = 5
 EVALUATION_SECONDS = 10.0
+_lock = threading.Lock()
+_recent: list[tuple[float, list[Finding]]] = []
 
 
 class Level(StrEnum):
@@ -52,16 +56,21 @@ class Finding:
 
 def every_check() -> Sequence[Callable[[datetime], Sequence[Finding]]]:
     """The checks in the order in which their findings stand."""
-    from factory_site.doctor import clockwork, fleet, forge, limits, queue, storage
-
-    return (
-        *clockwork.CHECKS,
-        *queue.CHECKS,
-        *limits.CHECKS,
-        *fleet.CHECKS,
-        *forge.CHECKS,
-        *storage.CHECKS,
+    from factory_site.doctor import (
+        clockwork,
+        fleet,
+        flows,
+        forge,
+        installation,
+        limits,
+        machines,
+        pools,
+        queue,
+        storage,
     )
+
+    subjects = (installation, clockwork, flows, queue, limits, pools, fleet, machines, forge, storage)
+    return tuple(check for subject in subjects for check in subject.CHECKS)
 
 
 def findings(checks: Sequence[Callable[[datetime], Sequence[Finding]]] | None = None) -> list[Finding]:
@@ -71,6 +80,20 @@ def findings(checks: Sequence[Callable[[datetime], Sequence[Finding]]] | None = 
     for check in every_check() if checks is None else checks:
         found += _run(check, at)
     return sorted(found, key=lambda each: each.level is Level.NOTICE)
+
+
+def findings_recent() -> list[Finding]:
+    """What was found at most 10 s ago by this process: for pages and clients that ask often."""
+    with _lock:
+        if not _recent or time.monotonic() - _recent[0][0] > EVALUATION_SECONDS:
+            _recent[:] = [(time.monotonic(), findings())]
+        return list(_recent[0][1])
+
+
+def findings_forget() -> None:
+    """Make the next reader evaluate anew."""
+    with _lock:
+        _recent.clear()
 
 
 def _run(check: Callable[[datetime], Sequence[Finding]], at: datetime) -> Sequence[Finding]:

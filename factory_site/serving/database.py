@@ -41,6 +41,12 @@ def database_check(*, set_up: bool) -> None:
         raise Invalid("database_older", f"the database {word}; start once: manage.py serve")
 
 
+def migrations_missing() -> list[str]:
+    """Migrations of this version that the database lacks, as ``app.name``; reads only."""
+    loader = MigrationLoader(connection)
+    return sorted(f"{app}.{name}" for app, name in loader.graph.nodes if (app, name) not in loader.applied_migrations)
+
+
 @contextmanager
 def one_at_a_time(name: str) -> Iterator[None]:
     """Wait until no other host on this PostgreSQL is inside a block of the same name; SQLite has one host anyway."""

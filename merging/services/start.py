@@ -69,7 +69,7 @@ def merge_start(row: FlowRow, *, actor: str, now: datetime) -> MergeFlow | None:
 def merges_missing_start() -> int:
     """Begin what a converged pull request that was to be merged lacks; return how many. One transaction each."""
     begun = 0
-    for convergence in _missing()[:SWEEP_BATCH]:
+    for convergence in merges_missing():
         with transaction.atomic():
             pull = PullRequest.objects.select_for_update().get(pk=convergence.pull_id)
             if pull.state != PullState.CONVERGED or MergeFlow.rows().filter(
@@ -85,10 +85,11 @@ def merges_missing_start() -> int:
     return begun
 
 
-def _missing() -> list[ConvergenceFlow]:
+def merges_missing() -> list[ConvergenceFlow]:
     """Converged submissions of the present generation that were handed over and have no merge flow.
 
-    A submission that was not to be merged when it converged says so in its outcome, and is none of them.
+    The oldest first, at most a batch. A submission that was not to be merged when it converged says so in its outcome,
+    and is none of them.
     """
     handed_over = PullRequestGeneration.objects.filter(
         pull_id=OuterRef("pull_id"), number=OuterRef("generation"), auto_merge=True, outcome=HANDED_OVER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,9 @@ from runs.transactions import turn_taken, write_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
 DEFINITIONS_TURN = "definitions"  # of whoever stores or removes documents
+PARTS = ("agents", "prompts", "schemas")
 SHIPPED = Path(__file__).resolve().parents[2] / "fixtures"
 
 
@@ -38,6 +39,25 @@ def definition_folders() -> list[tuple[str, Path]]:
 def definitions_exist() -> bool:
     """Whether a set of definitions is in use."""
     return Definition.objects.filter(is_current=True).exists()
+
+
+def definitions_unsynced() -> tuple[str, ...]:
+    """What a sync of the folders in use would change, one line each; none while the files are wrong."""
+    try:
+        found = catalogue_load(definition_folders())
+    except Invalid:  # of the policy, which says so itself
+        return ()
+    changes = Changes()
+    if not found.faults:
+        _compare(found, changes)
+    return tuple(changes.lines)
+
+
+def definitions_written_at() -> datetime | None:
+    """When a file or folder of definitions was last written; None if there is none."""
+    parts = [folder / part for _, folder in definition_folders() for part in PARTS]
+    written = [path.stat().st_mtime for part in parts if part.exists() for path in (part, *part.iterdir())]
+    return datetime.fromtimestamp(max(written), UTC) if written else None
 
 
 def definitions_sync(*, actor: str, folders: Iterable[tuple[str, Path]] | None = None, check: bool = False) -> Changes:

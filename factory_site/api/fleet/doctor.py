@@ -8,7 +8,7 @@ from ninja import Router
 from factory_site.api.errors import responses
 from factory_site.api.fleet.answers import Findings
 from factory_site.api.lists import conditional
-from factory_site.doctor.report import findings
+from factory_site.doctor.report import findings_recent
 
 router = Router(by_alias=True)
 
@@ -16,4 +16,4 @@ router = Router(by_alias=True)
 @router.get("", response=responses({200: Findings}, 304))
 def doctor_show(request: HttpRequest) -> HttpResponse:
     """What is wrong, anomalies first, each with the command that mends it."""
-    return conditional(request, {"items": [each.document() for each in findings()]})
+    return conditional(request, {"items": [each.document() for each in findings_recent()]})

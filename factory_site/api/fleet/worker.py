@@ -13,7 +13,7 @@ from factory_site.api.errors import responses
 from factory_site.api.fleet.answers import WorkerDetail
 from factory_site.api.lists import Body, conditional
 from factory_site.api.run_answers import RunRow
-from factory_site.api.workers import _row_json as worker_json
+from factory_site.api.workers import worker_json
 from factory_site.console.selectors.workers import worker_page
 from runs.models import Role
 from runs.reading.rows import run_row

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from factory_site.console.selectors.pull import pull_by_subject
-from factory_site.doctor.report import Finding, findings
+from factory_site.doctor.report import Finding, findings_recent
 from runs.models import Outbox, PeriodicTask
 from runs.outbox.dispatch import PENDING, consumed_topics
 
@@ -57,7 +57,7 @@ class DoctorPage:
 
 def doctor_page() -> DoctorPage:
     """All of it; each part is a bounded read by index."""
-    found = findings()
+    found = findings_recent()
     late = {name for each in found if each.code in {"task_stalled", "reaper_stalled"} for name in each.examples}
     waiting = Outbox.objects.filter(PENDING, topic__in=consumed_topics()).order_by("available_at")
     pending = list(waiting.values_list("tries", flat=True)[:MOST_COUNTED])

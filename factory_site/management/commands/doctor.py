@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 
+from factory_site.doctor.address import control_plane_down
 from factory_site.doctor.report import findings, is_well
 
 
@@ -23,7 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Run every check."""
-        found = findings()
+        found = [*control_plane_down(), *findings()]
         if options["json"]:
             items = [each.document() for each in found]
             self.stdout.write(json.dumps({"items": items}, cls=DjangoJSONEncoder, indent=2))

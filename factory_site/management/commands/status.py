@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 
+from factory_site.control_plane import control_address, control_health
 from factory_site.limit_lines import pause_lines
 from factory_site.pool_lines import pool_line
 from factory_site.status import status_document
+from factory_site.status_lines import SEPARATOR, anomalies_text, control_text, queue_text, workers_text
+from factory_site.status_lines import line as status_line
 from runs.clock import now
 from runs.commands import ProductCommand
 from workers.selectors.here import as_seen_here, supervisor_here
 from workers.selectors.pools import pools
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from django.core.management.base import CommandParser
 
 
 class Command(ProductCommand):
-    """Print counts by state, workers, the queue, open tasks and anomalies."""
+    """Print the control plane, the queue, pools, workers, open tasks, spend, pauses and anomalies."""
 
     help = "Show what is going on."
 
@@ -35,19 +40,27 @@ class Command(ProductCommand):
         if options["json"]:
             self.stdout.write(json.dumps(document, cls=DjangoJSONEncoder, indent=2))
             return
-        for title in ("pullRequests", "runs", "workers"):
-            counts = ", ".join(f"{count} {state}" for state, count in document[title].items()) or "none under way"
-            self.stdout.write(f"{title}: {counts}")
         at = now()
+        self._line("control", control_text(document, control_address(), control_health(), at))
+        self._line("queue", queue_text(document, at))
+        self._line("pulls", _counts(document["pullRequests"]))
+        self._line("runs", _counts(document["runs"]))
         here = supervisor_here(settings.FACTORY.home)
         for row in pools():
-            self.stdout.write(f"pool: {pool_line(as_seen_here(row, here), at, here)}")
+            self._line("pool", pool_line(as_seen_here(row, here), at, here))
+        self._line("workers", workers_text(document["workers"]))
         tasks = document["tasks"]
-        self.stdout.write(f"tasks: {tasks['open']} open, {tasks['overdue']} overdue")
-        self.stdout.write(f"spend: {document['spend']['line']}")
+        self._line("tasks", f"{tasks['open']} open · {tasks['overdue']} overdue")
+        self._line("spend", document["spend"]["line"])
         for line in pause_lines():
-            self.stdout.write(f"pause: {line}")
+            self._line("pause", line)
+        self._line("anomalies", anomalies_text(document))
         for anomaly in document["anomalies"]:
             self.stdout.write(f"! {anomaly['code']} {anomaly['subject']}: {anomaly['text']}\n  mend: {anomaly['mend']}")
-        if not document["anomalies"]:
-            self.stdout.write("no anomalies")
+
+    def _line(self, name: str, text: str) -> None:
+        self.stdout.write(status_line(name, text))
+
+
+def _counts(numbers: Mapping[str, int]) -> str:
+    return SEPARATOR.join(f"{number} {state}" for state, number in numbers.items()) or "none under way"

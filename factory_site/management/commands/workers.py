@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from factory_site.command_verbs import Group
-from factory_site.verbs.workers import release
+from factory_site.verbs.workers import listing, release, show
 
 
 class Command(Group):
-    """Take a run back from its worker."""
+    """List and show workers; take a run back from one."""
 
-    help = "Workers: take a run back from one."
-    verbs = {"release": release}
+    help = "Workers: list, show, release a run from one."
+    verbs = {"list": listing, "show": show, "release": release}

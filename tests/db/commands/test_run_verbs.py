@@ -95,7 +95,7 @@ def test_a_dead_delivery_is_queued_again():
         (["runs", "extend", "run_x", "60"], "manage.py runs list"),
         (["runs", "retry", "run_x"], "manage.py runs list"),
         (["runs", "requeue-effect", "77"], "manage.py doctor"),
-        (["workers", "release", "nobody", "run_x"], "manage.py status"),
+        (["workers", "release", "nobody", "run_x"], "manage.py workers list"),
     ],
 )
 def test_a_mistake_is_one_line_that_names_the_next_command(argv, told):
