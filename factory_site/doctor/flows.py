@@ -31,7 +31,8 @@ def flows_overdue(at: datetime) -> list[Finding]:
         late = list(flow.model.objects.due(at - OVERDUE)[:MOST_COUNTED])
         if late:
             names = tuple(row.subject for row in late[:EXAMPLES])
-            text = f"{len(late)} looks of {flow.name} are late, the first since {late[0].due_at:%H:%M:%S} UTC"
+            looks = f"1 look of {flow.name} is" if len(late) == 1 else f"{len(late)} looks of {flow.name} are"
+            text = f"{looks} late, the first since {late[0].due_at:%H:%M:%S} UTC"
             found.append(Finding("flow_overdue", len(late), late[0].due_at, text, names, RESTART))
     return found
 

@@ -44,7 +44,8 @@ def supervisor_dead(row: PoolRow, at: datetime) -> Finding | None:
     del at
     if row.supervisor is not SupervisorState.DEAD or not row.claimable:
         return None
-    text = f"the pool {row.label} has no supervisor, and {_runs(row)} wait for it"
+    waits = "waits" if row.claimable == 1 else "wait"
+    text = f"the pool {row.label} has no supervisor, and {_runs(row)} {waits} for it"
     return _finding("supervisor_dead", row, row.seen_at, text, f"manage.py supervise --pool {row.name} on {row.node}")
 
 

@@ -1,16 +1,18 @@
+"""The doctor as a whole: its exit code, what a broken check does, the stored number, the kept answer."""
+
 import io
 import json
-from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 from pydantic import SecretStr
 
-from factory_site.doctor.report import every_check, findings, findings_stored
+from factory_site.doctor import address
+from factory_site.doctor.report import every_check, findings, findings_forget, findings_recent, findings_stored
 from factory_site.models import Backup, DoctorReport
 from factory_site.status import anomalies
 from runs.clock import now
-from runs.models import Artifact, Attempt, Outbox, PeriodicTask, Run
+from runs.models import Run
 from tests import queue_driver as queue
 from workers.models import Worker
 
@@ -18,127 +20,55 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def definitions(settings):
+def healthy(settings, monkeypatch):
+    """An installation with nothing to complain of, whose control plane answers."""
     settings.FACTORY = settings.FACTORY.model_copy(update={"github_token": SecretStr("ghp_of_the_test")})
+    monkeypatch.setattr(address, "control_health", lambda: {"status": "ok"})
     queue.load_definitions()
     Backup.objects.create(taken_at=now(), path="x", size_bytes=1, rows=1, objects_count=0)
 
 
-def codes():
-    return {each.code: each for each in findings()}
+def make_worker(**columns):
+    fields = {"worker_id": "lab.1", "node": "lab", "started_at": now(), "last_seen_at": now(), **columns}
+    return Worker.objects.create(**fields)
 
 
-def make_worker(worker_id="lab.1", **columns):
-    at = now()
-    fields = {"node": "lab", "started_at": at - timedelta(hours=1), "last_seen_at": at, **columns}
-    return Worker.objects.create(worker_id=worker_id, **fields)
-
-
-def queued(**columns):
-    run = queue.enqueue()
-    Run.objects.filter(pk=run.pk).update(queued_at=now() - timedelta(minutes=40), **columns)
-    return run
-
-
-def spoil_nothing_to_take():
-    queued()
-    return "no_workers"
-
-
-def spoil_unplaceable():
-    make_worker()
-    queued()
-    return "unplaceable"
-
-
-def spoil_outbox_dead():
-    row = Outbox.objects.create(topic="x", key="k", stream="s", created_at=now(), available_at=now(), dead_at=now())
-    assert row.pk
-    return "outbox_dead"
-
-
-def spoil_pass():
-    PeriodicTask.objects.create(name="flows", interval_seconds=1, due_at=now() + timedelta(hours=1), error="it broke")
-    return "pass_failing"
-
-
-def spoil_stalled():
-    PeriodicTask.objects.create(name="flows", interval_seconds=1, due_at=now() - timedelta(minutes=2))
-    return "task_stalled"
-
-
-def spoil_reaper():
-    PeriodicTask.objects.create(name="reaper", interval_seconds=5, due_at=now() - timedelta(seconds=40))
-    return "reaper_stalled"
-
-
-def spoil_attempt():
-    queue.enqueue()
-    attempt = queue.claim()
-    Attempt.objects.filter(pk=attempt.pk).update(heartbeat_due_at=now() - timedelta(minutes=5))
-    return "attempt_overdue"
-
-
-def spoil_preparing():
-    queue.enqueue()
-    attempt = queue.claim()
-    Attempt.objects.filter(pk=attempt.pk).update(claimed_at=now() - timedelta(minutes=20))
-    return "leased_not_started"
-
-
-def spoil_lost():
-    make_worker(last_seen_at=now() - timedelta(minutes=10))
-    return "worker_lost"
-
-
-def spoil_blocked():
-    make_worker(blocked_reason="disk_full")
-    return "worker_blocked"
-
-
-def spoil_quarantine():
-    make_worker(quarantined=2)
-    return "quarantine"
-
-
-def spoil_artifact():
-    Artifact.objects.create(sha256="0" * 64, size_bytes=1, media_type="x", stored_at=now(), quarantined_at=now())
-    return "artifact_corrupt"
-
-
-SPOILERS = [value for name, value in sorted(globals().items()) if name.startswith("spoil_")]
-
-
-def test_a_healthy_system_has_no_anomalies():
+def doctor(*flags):
+    """What it prints and its exit code."""
     out = io.StringIO()
-    call_command("doctor", stdout=out)
-    assert out.getvalue().strip() == "no anomalies"
+    try:
+        call_command("doctor", *flags, stdout=out)
+    except SystemExit as ended:
+        return out.getvalue(), ended.code
+    return out.getvalue(), 0
+
+
+def test_it_exits_1_exactly_if_it_prints_an_anomaly():
+    """PO-H12, CO-H27: notices are printed and no fault; the command, its JSON and the status say the same."""
+    assert doctor() == ("no anomalies\n", 0)
+    worker = make_worker(clock_skew_ms=-90_000)
+    printed, code = doctor()
+    assert (code, printed.splitlines()[0]) == (0, "- clock_skew: the clock of lab is off by 90 s")
     assert anomalies() == []
+    findings_forget()
+    Worker.objects.update(quarantined=2)
+    printed, code = doctor()
+    assert code == 1
+    assert "! quarantine: 2 results on lab were refused\n  mend: manage.py work --list-quarantine on lab" in printed
+    assert "no anomalies" not in printed
+    document, code = doctor("--json")
+    assert (code, [row["code"] for row in json.loads(document)["items"]]) == (1, ["quarantine", "clock_skew"])
+    assert [each["code"] for each in anomalies()] == ["quarantine"]
+    worker.delete()
+    assert doctor() == ("no anomalies\n", 0)
 
 
-@pytest.mark.parametrize("spoil", SPOILERS)
-def test_each_fault_is_found_with_the_command_that_mends_it(spoil):
-    """CO-H27: a sentence and a next step for each; the command, the status and the console say the same."""
-    assert codes() == {}
-    code = spoil()
-    found = codes()
-    assert code in found
-    assert found[code].text
-    assert found[code].mend
-    assert code in {each["code"] for each in anomalies()}
-    out = io.StringIO()
-    with pytest.raises(SystemExit) as ended:
-        call_command("doctor", "--json", stdout=out)
-    assert ended.value.code == 1
-    assert code in {each["code"] for each in json.loads(out.getvalue())["items"]}
-
-
-def test_a_clock_that_is_off_is_a_notice_and_no_fault():
-    make_worker(clock_skew_ms=-90_000)
-    out = io.StringIO()
-    call_command("doctor", stdout=out)
-    assert "- clock_skew: the clock of lab is off by 90 s" in out.getvalue()
-    assert anomalies() == []
+def test_a_control_plane_that_does_not_answer_is_an_anomaly(monkeypatch, settings):
+    """PO-S20: control_plane_down"""
+    monkeypatch.setattr(address, "control_health", lambda: None)
+    printed, code = doctor()
+    says = f"control_plane_down: the control plane does not answer at http://127.0.0.1:{settings.FACTORY.port}"
+    assert (code, printed) == (1, f"! {says}\n  mend: manage.py serve\n")
 
 
 def broken(_):
@@ -146,13 +76,22 @@ def broken(_):
 
 
 def test_a_check_that_fails_reports_itself_and_hides_no_other():
-    spoil_quarantine()
+    """PO-H12"""
+    make_worker(quarantined=2)
     assert {"check_failed", "quarantine"} <= {each.code for each in findings([broken, *every_check()])}
+
+
+def test_pages_and_clients_are_answered_from_the_last_ten_seconds():
+    assert findings_recent() == []
+    make_worker(quarantined=2)
+    assert findings_recent() == []
+    findings_forget()
+    assert [each.code for each in findings_recent()] == ["quarantine"]
 
 
 def test_the_frame_reads_the_last_evaluation_and_runs_no_check():
     findings_stored()
-    spoil_quarantine()
+    make_worker(quarantined=2)
     assert DoctorReport.objects.get().anomalies == 0
     findings_stored()
     assert DoctorReport.objects.get().anomalies == 2
@@ -160,7 +99,8 @@ def test_the_frame_reads_the_last_evaluation_and_runs_no_check():
 
 @pytest.mark.parametrize(("failures", "often"), [(1, "once"), (4, "4 times")])
 def test_a_run_that_failed_for_good_is_told_in_plain_words(failures, often):
-    run = queued()
+    run = queue.enqueue()
     ended = {"state": "failed", "cause": "environment", "reason_code": "adapter_error", "ended_at": now()}
     Run.objects.filter(pk=run.pk).update(**ended, environment_failures=failures)
-    assert codes()["retry_exhausted"].text == f"{run.run_id} failed {often}, the last time with: adapter error"
+    [found] = findings()
+    assert found.text == f"{run.run_id} failed {often}, the last time with: adapter error"

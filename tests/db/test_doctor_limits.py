@@ -96,5 +96,5 @@ def test_status_says_what_the_day_has_cost_and_what_is_paused(capsys):
         assert "by maria: “model outage”, until " in line
         call_command("status")
     said = capsys.readouterr().out
-    assert "spend: today 1.20 of 200 USD" in said
-    assert f"pause: {line}" in said
+    assert "spend     today 1.20 of 200 USD" in said
+    assert f"pause     {line}" in said

@@ -194,4 +194,4 @@ def test_status_has_one_line_for_each_pool(worker, capsys):
     asked(worker, workers=listed(worker, BOOTS[0]))
     call_command("status")
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("pool"))
-    assert " ".join(line.split()) == "pool: main@lab supervisor live workers 1 of 1..3 (1 idle) steady"
+    assert " ".join(line.split()) == "pool main@lab supervisor live workers 1 of 1..3 (1 idle) steady"
