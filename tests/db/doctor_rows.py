@@ -15,6 +15,7 @@ from convergence.flow import ConvergenceState, PullState
 from convergence.models import ConvergenceFlow, PullRequestGeneration, ReviewerStatus
 from merging.models import Dependency
 from runs.clock import now
+from runs.definitions.sync import SHIPPED
 from runs.models import Artifact, Attempt, HumanTask, Outbox, PeriodicTask, Prompt, Run
 from tests import queue_driver as queue
 from tests.db.kernel.pulls import pull_made
@@ -272,7 +273,7 @@ def definition_changed():
     folder.mkdir(parents=True, exist_ok=True)
     shipped = Prompt.objects.order_by("name").values_list("name", flat=True)[0]
     path = folder / shipped
-    path.write_text("Another text.\n")
+    path.write_text((SHIPPED / "prompts" / shipped).read_text() + "Be brief.\n")
     for each in (path, folder):
         os.utime(each, (ago(minutes=2).timestamp(),) * 2)
 

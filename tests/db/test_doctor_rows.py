@@ -31,17 +31,3 @@ def test_each_fault_appears_with_its_command_and_is_gone_after_its_mend(code):
     finally:
         mended()
     assert not {code, "check_failed"} & set(seen())
-
-
-def test_dbg():
-    from runs.clock import now
-    from runs.definitions.sync import definition_folders, definitions_unsynced, definitions_written_at
-    from tests.db.doctor_rows import definition_changed
-
-    queue.load_definitions()
-    mend = definition_changed()
-    from runs.definitions.load import catalogue_load
-
-    raise AssertionError(
-        (now(), definitions_written_at(), definitions_unsynced(), catalogue_load(definition_folders()).faults)
-    )
