@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -22,7 +22,7 @@ from workers.selectors.pools import pools
 from workers.selectors.workers import worker_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
 WINDOW = timedelta(hours=1)
@@ -127,7 +127,7 @@ def _plain(name: str, says: str, value: float) -> GaugeMetricFamily:
     return GaugeMetricFamily(name, says, value=value)
 
 
-def _labelled(name: str, says: str, labels: Sequence[str], values: dict[tuple[str, ...], int]) -> GaugeMetricFamily:
+def _labelled(name: str, says: str, labels: Sequence[str], values: Mapping[Any, int]) -> GaugeMetricFamily:
     family = GaugeMetricFamily(name, says, labels=labels)
     for key, value in values.items():
         family.add_metric(key, value)

@@ -28,7 +28,7 @@ def test_the_metrics_say_what_the_rows_say():
     queue.publish(attempt, queue.completed_body(attempt))
     found = values()
     assert found["factory_runs_queued", "ready"] == 1
-    assert found["factory_runs_ended", "completed", "none"] == 1
+    assert found["factory_runs_ended", "none", "completed"] == 1
     assert found["factory_attempts_ended", "none"] == 1
     assert 100 <= found["factory_run_wait_seconds", "0.95"] < 160
     assert found["factory_run_pickup_seconds", "0.5"] < 60
