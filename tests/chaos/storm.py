@@ -15,6 +15,7 @@ from tests.chaos.field import Field
 from tests.chaos.load import Load
 
 BETWEEN = (0.2, 1.6)  # seconds between two faults
+TRIES = 16  # of one fault, half a second apart
 
 
 def storm(minutes: float, seed: int) -> list[str]:
@@ -41,9 +42,19 @@ def _rage(field: Field, rng: random.Random, seconds: float, struck: Counter[str]
     while time.monotonic() < until:
         bag = bag or rng.sample(sorted(FAULTS), len(FAULTS))
         name = bag.pop()
-        struck[name] += FAULTS[name](field, rng)
+        struck[name] += _strike(name, field, rng)
         time.sleep(rng.uniform(*BETWEEN))
         field.tend()
+
+
+def _strike(name: str, field: Field, rng: random.Random) -> bool:
+    """Try until there is something to strike, such as an agent at work; False when there was nothing for seconds."""
+    for _ in range(TRIES):
+        if FAULTS[name](field, rng):
+            return True
+        time.sleep(0.5)
+        field.tend()
+    return False
 
 
 def _tell(struck: Counter[str], load: Load, seed: int) -> None:
