@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -163,11 +164,12 @@ def check_lists_sweeps_and_guards():
         if connection.vendor == "postgresql" and index in SMALL_ON_POSTGRES:
             continue
         assert_uses(plan_of_rows(rows), index)
-    for index, equal in {
+    single: dict[str, dict[str, Any]] = {
         "attempt_claim_key": {"node": "node-7", "claim_key": "claim-7"},
         "attempt_result_key": {"filled": "result_key", "node": "node-7", "result_key": "result-7"},
         "attempt_number": {"run_id": 7, "number": 1},
-    }.items():
+    }
+    for index, equal in single.items():
         with CaptureQueriesContext(connection) as captured:
             row_find(Attempt, **equal)
         assert_uses(plan_of(captured.captured_queries[0]["sql"].replace("%", "%%"), []), index)

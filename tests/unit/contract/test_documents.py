@@ -66,7 +66,9 @@ def test_ids_have_their_forms_and_sort_by_time():
     assert ids.RUN_PATTERN.fullmatch(early)
     worker = ids.worker_id("lab", datetime(2026, 8, 30, 14, 15, 2, tzinfo=timezone(timedelta(hours=2))))
     assert worker.startswith("lab.20260830T121502Z.")
-    assert ids.WORKER_PATTERN.fullmatch(worker)["node"] == "lab"
+    found = ids.WORKER_PATTERN.fullmatch(worker)
+    assert found is not None
+    assert found["node"] == "lab"
     assert not ids.WORKER_PATTERN.fullmatch("lab")
     assert ids.attempt_parts(ids.attempt_name(early, 12)) == (early, 12)
     assert ids.attempt_parts(f"{early}-a0") is None

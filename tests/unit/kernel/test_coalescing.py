@@ -24,7 +24,7 @@ def test_a_burst_is_one_start_at_once_and_one_at_the_end():
 
 
 def test_a_start_after_a_quiet_window_is_made_at_once():
-    started = []
+    started: list[str] = []
     coalesced = Coalesced(started.append, window=0.0)
     for _ in range(3):
         coalesced("outbox")
