@@ -19,6 +19,8 @@ TOGETHER = ["-n", "2", "--dist", "loadfile"]
 ON_POSTGRES = ["-m", "db or race or process"]
 # They start processes with no database behind them, or with one that they choose themselves.
 SAME_ON_EITHER = ["process/host", "process/simulator", "process/test_commands.py", "process/test_demo.py"]
+# Minutes long, and about processes more than about rows; `python -m tests.chaos` runs it on PostgreSQL.
+ONCE = ["process/test_chaos.py"]
 NOTHING_COLLECTED = 5  # pytest's exit code
 USAGE_ERROR = 4  # pytest's exit code
 TESTS_FAILED = 1  # pytest's exit code
@@ -67,7 +69,7 @@ def _on_postgres(arguments: list[str]) -> int:
             url = stack.enter_context(postgres.throwaway_cluster(binaries)).url
         if url is None:
             return 0  # the first pass has said so
-        left_out = [f"--ignore=tests/{path}" for path in SAME_ON_EITHER]
+        left_out = [f"--ignore=tests/{path}" for path in [*SAME_ON_EITHER, *ONCE]]
         code = _whole_pass([*arguments, *ON_POSTGRES, *left_out], {**os.environ, "DATABASE_URL": url})
     return 0 if code == NOTHING_COLLECTED and REQUIRE_RINGS not in arguments else code
 

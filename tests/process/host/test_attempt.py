@@ -334,7 +334,7 @@ def test_a_command_that_is_not_there_is_not_offered(plane, machine):
 
 def test_an_answer_that_cannot_be_read_ends_no_worker(plane, machine):
     original = plane.claim
-    broken: list[bool] = []
+    broken: list[str] = []
 
     def claim(body, worker_id, key):
         answer = original(body, worker_id, key)
