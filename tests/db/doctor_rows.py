@@ -4,6 +4,7 @@ Each provoker makes the fault and returns the action after which it is gone.
 """
 
 import os
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
@@ -302,7 +303,9 @@ def pool_idles():
 DISK = {"freeBytes": 3_000_000_000, "totalBytes": 10**12}
 KEPT = {"count": 2, "bytes": 21_000_000_000, "oldestAt": None}
 
-ROWS = {  # code: (provoker, what it says, what mends it)
+ROWS: dict[
+    str, tuple[Callable[[], Callable[[], object]], str, str]
+] = {  # code: (provoker, what it says, what mends it)
     "secret_mode": (secret_readable, "settings.env can be read by others", "chmod 600 "),
     "migrations_pending": (migration_lacks, "lacks 1 migration: workers.0002_pools", "manage.py migrate"),
     "definitions_differ": (definition_changed, "1 file differs from what is loaded", "manage.py sync_definitions"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from runs.contract.canonical import bare_hex, canonical_bytes
 from runs.contract.codes import TerminalState
-from runs.contract.errors import Refused
+from runs.contract.errors import Invalid, Refused
 from runs.contract.instants import format_instant
 from runs.flow import RunState
 from runs.humans.refused import refusal_asked
@@ -45,7 +46,8 @@ def attempt_publish(presented: Presented, *, key: str, request_hash: str, body: 
         held.attempt.result_hash = request_hash
         held.attempt.exit_code = body["execution"].get("exitCode")
         if rows := body.get("trace"):
-            trace_store(held, rows)
+            with suppress(Invalid):  # the trace is best effort: what cannot be read of it costs no result
+                trace_store(held, rows)
         if submission.document is not None:
             _accept_result(held, submission, submission.document, usage)
         else:

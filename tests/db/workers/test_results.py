@@ -8,7 +8,7 @@ from django.core.files.storage import storages
 
 from runs.contract.canonical import document_hash
 from runs.contract.wire import check_answer
-from runs.models import Artifact, ArtifactGrant, Attempt, JournalRow, Outbox, Receipt, Result, Run, Usage
+from runs.models import Artifact, ArtifactGrant, Attempt, JournalRow, Outbox, Receipt, Result, Run, TraceRow, Usage
 from runs.queue.cancel import run_cancel
 from tests.db.workers.jobs import EXECUTION, Job, ref
 from tests.db.workers.wire import code, worker_on
@@ -39,6 +39,21 @@ def test_a_completed_result_ends_the_run_with_a_receipt(job):
     assert (answer["runId"], answer["attempt"], answer["terminalState"]) == (job.run_id, 1, "completed")
     assert answer["receipt"]["receiptHash"] == Receipt.objects.get().receipt_hash
     assert job.state() == "completed"
+
+
+def rows(at="2026-08-30T12:31:20.300Z", **changes):
+    return [{"seq": 1, "at": at, "kind": "lifecycle", "payload": {"event": "ended"}, **changes}]
+
+
+def test_the_last_rows_of_the_trace_come_with_the_result(job):
+    assert job.publish({**job.completed(), "trace": rows()}).status_code == 200
+    assert list(TraceRow.objects.values_list("seq", "kind")) == [(1, "lifecycle")]
+
+
+def test_rows_of_the_trace_that_cannot_be_read_cost_no_result(job):
+    assert job.publish({**job.completed(), "trace": rows(at="2026-13-30T12:31:20.300Z")}).status_code == 200
+    assert job.state() == "completed"
+    assert not TraceRow.objects.exists()
 
 
 def test_a_failure_goes_back_to_the_queue_while_the_retry_rule_allows(job):

@@ -31,7 +31,7 @@ def told(folder, kind):
     for number in range(12):
         path, text = chosen.choice(PATHS), chosen.choice([f"{number}\n", "same\n", None])
         made.append(commit(store, f"b{number}", {path: text}, chosen.choice(made)))
-    said = []
+    said: list[tuple[object, ...]] = []
     for one in made:
         for other in made:
             tree = store.tip_of_merge(1, one, other)
