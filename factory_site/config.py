@@ -211,6 +211,8 @@ class Config(BaseSettings):
         """Make the data folder, for this user alone; raises SettingsError when it cannot be written."""
         try:
             self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.home.stat().st_mode & 0o077:  # made by somebody else: what lies in it is for this user alone
+                self.home.chmod(0o700)
             (self.home / "staticfiles").mkdir(exist_ok=True)
         except OSError as error:
             raise self._unusable_home(error) from error

@@ -151,6 +151,13 @@ def test_the_data_folder_is_for_its_owner_alone(monkeypatch, tmp_path):
     assert stat.S_IMODE(config.home.stat().st_mode) == 0o700
 
 
+def test_a_data_folder_that_somebody_made_beforehand_is_closed_to_others(monkeypatch, tmp_path):
+    (tmp_path / "home").mkdir(mode=0o755)
+    monkeypatch.setenv("FACTORY_HOME", str(tmp_path / "home"))
+    load_config().prepare_home()
+    assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
+
+
 def test_a_data_folder_that_is_a_file_is_refused(monkeypatch, tmp_path):
     (tmp_path / "taken").write_text("")
     monkeypatch.setenv("FACTORY_HOME", str(tmp_path / "taken"))

@@ -18,7 +18,7 @@ from workers.host.disk.documents import Documents
 from workers.host.disk.files import make_private
 from workers.host.disk.spool import purge_quarantine, quarantine_lines
 from workers.host.host import Host
-from workers.host.host_config import load_host_config
+from workers.host.host_config import load_host_config, with_agent
 from workers.host.logs import log_to
 from workers.host.loop import Worker
 from workers.host.options import EXIT_USAGE, Options, UsageError, parse
@@ -48,6 +48,7 @@ def main(argv: Sequence[str]) -> int:
 def build_host(options: Options, settings: Settings, home: Path) -> Host:
     """Everything that a worker is made of; ``UsageError`` before a byte is sent."""
     config = load_host_config(home)
+    options = with_agent(options, config)
     credentials = CredentialFile(credential_path(options.credential_file, settings.home))
     url = check_address(options.url or credentials.current.url or settings.base_url)
     self_test()

@@ -1,21 +1,34 @@
 """What this machine lends to agents: ``host.yaml`` of the worker home. A wrong key stops the start by name."""
 
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from workers.host.options import UsageError
+from workers.host.options import Options, UsageError, split_command
 from workers.host.settings import SECRETS_FILE, read_env_file
 
 CONFIG_FILE = "host.yaml"
-TYPES: dict[str, type] = {"isolation": str, "passEnv": list, "adapters": dict, "disk": dict, "salvage": dict}
+NO_AGENT = (
+    "note: without an agent this machine takes no reviews of pull requests; name one by --command '/path/to/my-agent',"
+    " or for good by `command: /path/to/my-agent` in host.yaml of the worker home\n"
+)
+TYPES: dict[str, type] = {
+    "command": str,
+    "isolation": str,
+    "passEnv": list,
+    "adapters": dict,
+    "disk": dict,
+    "salvage": dict,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class HostConfig:
     """The keys with their defaults; ``secrets`` holds the values of ``secrets.env``."""
 
+    command: tuple[str, ...] | None = None
     isolation: str = "auto"
     pass_env: tuple[str, ...] = ()
     adapter_env: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -39,6 +52,7 @@ def load_host_config(home: Path) -> HostConfig:
     _check(path, document)
     adapters = document.get("adapters", {})
     return HostConfig(
+        command=_command(path, document.get("command")),
         isolation=document.get("isolation", "auto"),
         pass_env=tuple(document.get("passEnv", ())),
         adapter_env={name: dict(keys.get("env", {})) for name, keys in adapters.items()},
@@ -46,6 +60,21 @@ def load_host_config(home: Path) -> HostConfig:
         push_refs=bool(document.get("salvage", {}).get("pushRefs", True)),
         secrets=secrets,
     )
+
+
+def with_agent(options: Options, config: HostConfig) -> Options:
+    """The options with the agent of the machine where no flag names one; says so where there is none at all."""
+    found = replace(options, command=options.command or config.command)
+    if not (found.command or found.adapter_override or found.adapters):
+        sys.stderr.write(NO_AGENT)
+    return found
+
+
+def _command(path: Path, text: str | None) -> tuple[str, ...] | None:
+    try:
+        return split_command(text)
+    except UsageError as error:
+        raise UsageError("host_config", f"{path}: command: {error.message}") from error
 
 
 def _check(path: Path, document: Any) -> None:

@@ -114,7 +114,7 @@ def check(flags: Mapping[str, Any]) -> Options:
         credential_file=flags["credential_file"],
         labels=_labels(flags["label"]),
         adapters=tuple(dict.fromkeys(flags["adapter"])),
-        command=_command(flags["agent_command"]),
+        command=split_command(flags["agent_command"]),
         adapter_override=flags["adapter_override"],
         isolation=flags["isolation"],
         poll_seconds=flags["poll_ms"] / 1000,
@@ -134,7 +134,7 @@ def check_program(text: str | None) -> None:
 
     Only a start by a person asks: a program that goes away later is a fault of the environment of each run.
     """
-    argv = _command(text)
+    argv = split_command(text)
     if argv is None or ("/" in argv[0] and not argv[0].startswith("/")) or shutil.which(argv[0]):
         return
     raise UsageError("usage", f"--command: {argv[0]} is no program here; name an executable file (chmod +x FILE)")
@@ -186,15 +186,16 @@ def _labels(given: Sequence[str]) -> dict[str, str]:
     return labels
 
 
-def _command(text: str | None) -> tuple[str, ...] | None:
+def split_command(text: str | None) -> tuple[str, ...] | None:
+    """The argv of an agent, split as a POSIX shell would; ``UsageError`` for what has no end or no word."""
     if text is None:
         return None
     try:
         argv = tuple(shlex.split(text))
     except ValueError as error:
-        raise UsageError("usage", f"--command cannot be split into arguments: {error}") from error
+        raise UsageError("usage", f"the command cannot be split into arguments: {error}") from error
     if not argv:
-        raise UsageError("usage", "--command is empty")
+        raise UsageError("usage", "the command is empty")
     return argv
 
 

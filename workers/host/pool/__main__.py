@@ -10,7 +10,7 @@ from workers.host.adapters.registry import AdapterRegistry
 from workers.host.client import Client
 from workers.host.credential import CredentialFile, check_address, credential_path
 from workers.host.disk.files import make_private
-from workers.host.host_config import load_host_config
+from workers.host.host_config import load_host_config, with_agent
 from workers.host.logs import log_to
 from workers.host.offer import Offering
 from workers.host.options import EXIT_USAGE
@@ -50,7 +50,9 @@ def build(options: PoolOptions, settings: Settings) -> tuple[Supervisor, Restart
     credentials = CredentialFile(credential_path(options.worker.credential_file, settings.home))
     url = check_address(options.worker.url or credentials.current.url or settings.base_url)
     version = code_stamp()
-    machine = Machine(settings, options.worker, load_host_config(home), make_private(home), AdapterRegistry(), version)
+    config = load_host_config(home)
+    worker = with_agent(options.worker, config)
+    machine = Machine(settings, worker, config, make_private(home), AdapterRegistry(), version)
     offering = Offering(machine)
     folder = RunFolder(settings.home / "run")
     hold_lock(folder.path, NAME, node=credentials.current.node, pool=options.pool)

@@ -23,13 +23,8 @@ class Command(BaseCommand):
         """Replace this process, so that the worker runs without Django; no secret is in its argv."""
         flags = {name: options[name] for name in flag_names(add_flags)}
         try:
-            wanted = check(flags)
+            check(flags)
             check_program(flags["agent_command"])
         except UsageError as error:
             raise CommandError(error.message, returncode=EXIT_USAGE) from error
-        if not (wanted.command or wanted.adapter_override or wanted.adapters or wanted.chore):
-            self.stderr.write(
-                "note: without --command this worker takes no reviews of pull requests;"
-                " for those, start it with: manage.py work --command '/path/to/my-agent'"
-            )
         become("workers.host", to_argv(flags))
