@@ -28,6 +28,9 @@ from runs.flows.registry import Waiting, driving
 from runs.models.run import Run
 from runs.models.transition import TransitionLog
 from runs.models.usage import Spend, SpendScope
+from runs.policy import policy
+from runs.queue.limits.balance import limit_of
+from runs.queue.limits.budgets import balances
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,6 +90,7 @@ class PullHead:
     counters: Sequence[Counter]
     ways: Ways | None
     spent: int | None
+    allowed: int | None  # µUSD that its runs may spend together, raises included; None without a limit
     is_over: bool
     cancel_reason: str  # what the person wrote; blank when nobody cancelled it
 
@@ -132,7 +136,7 @@ def pull_version(pull: PullRequest) -> tuple[Any, ...]:
 
 
 def pull_head(pull: PullRequest) -> PullHead:
-    """What every tab of the page shows; eight queries and those of the flow's own verb."""
+    """What every tab of the page shows; nine queries and those of the flow's own verb."""
     generation = pull.generations.filter(number=pull.generation).first()
     driven = driving(pull.subject)
     flow: FlowRow | None = driven[1] if driven else None
@@ -157,6 +161,7 @@ def pull_head(pull: PullRequest) -> PullHead:
         counters=_counters(convergence, merge),
         ways=_ways(flow, log.from_state if log else ""),
         spent=_spent(pull.subject),
+        allowed=_allowed(pull.subject),
         is_over=flow is None or flow.is_terminal,
         cancel_reason=log.note if log and generation and generation.outcome.startswith("cancelled by") else "",
     )
@@ -201,6 +206,14 @@ def _spent(subject: str) -> int | None:
     """µUSD of the subject over all days that are kept; None when no adapter has said what it costs."""
     rows = list(Spend.objects.filter(scope=SpendScope.SUBJECT, key=subject).values_list("cost_micro_usd", flat=True))
     return sum(rows) if rows else None
+
+
+def _allowed(subject: str) -> int | None:
+    limit = limit_of(policy().budgets.per_subject)
+    if limit.micro_usd is None:
+        return None
+    key = (str(SpendScope.SUBJECT), subject)
+    return balances({key: limit})[key].allowed.micro_usd
 
 
 def pull_rounds(pull: PullRequest) -> list[RoundRow]:
