@@ -1,0 +1,93 @@
+"""How a history begins: the rules of the site and of the repository, and one to three pull requests."""
+
+import json
+from itertools import pairwise
+
+from convergence.models import ConvergenceFlow, PullRequest
+from convergence.services.submit import pull_submit
+from merging.services.lanes import Exclusion, Task, lanes_set
+from tests.db.histories.moves.agents import claim, ends, pull_of
+from tests.db.histories.stage import PERSON
+from tests.db.histories.watch import Watch
+
+REPO = "acme/shop"
+COPILOT = "copilot-pull-request-reviewer"
+
+
+def begin(stage):
+    """Make the world, the site's rules and the submissions of this history."""
+    stage.count = 0
+    stage.watch = Watch(stage)
+    stage.merging = stage.chance(0.6)  # else it begins with the first review
+    _site(stage)
+    verbs = stage.sim.verbs
+    files = {"README.md": "shop\n"}
+    if stage.chance(0.2):
+        fresh = stage.one([None, "ready", "reopen", "ready_or_reopen"])
+        protocol = {"requiredChecks": ["test"], **({"freshHeadRun": fresh} if fresh else {})}
+        files[".github/merge-protocol.json"] = json.dumps(protocol)
+    repository = verbs.add_repository(REPO, files)
+    verbs.push(repository, "next", {"NEXT.md": "next\n"}, "Next")
+    verbs.add_bot(COPILOT, "Copilot")
+    for login in ("dev", "maria"):
+        verbs.add_user(login, "MEMBER")
+    verbs.add_user("passer-by", "NONE")
+    verbs.add_bot("lint-bot")
+    rules = stage.one([{}, {}, {"required_checks": ["test"]}, {"required_checks": ["test"]}, {"strict": True}])
+    if rules:
+        verbs.protect(repository, **rules)
+    if stage.chance(0.2):
+        verbs.enable_queue(repository)
+    _pulls(stage, repository)
+    if stage.merging:
+        _converged(stage)
+
+
+def _converged(stage):
+    """Every agent finds nothing to do, so that the history begins with merges."""
+    for _ in range(6):
+        stage.passes(5)
+        while attempt := claim():
+            ends(attempt, pull_of(stage, attempt), {"status": "converged"})
+        if not ConvergenceFlow.rows().filter(ended_at__isnull=True).exists():
+            return
+
+
+def _site(stage):
+    reviewers = "[]" if stage.merging or stage.chance(0.1) else "[{name: copilot, adapter: copilot}]"
+    scope = "never" if stage.merging else stage.one(["never", "always", "closing"])
+    skip = stage.one(["true", "false"])
+    away = stage.one(["proceed", "escalate"])
+    stage.policy(
+        f"reviewers: {reviewers}\n"
+        f"convergence: {{scopeCheck: {scope}, skipEmptyReview: {skip}, churnRounds: {stage.one([1, 2, 4])}, "
+        f"onReviewerUnavailable: {away}}}\n"
+        f"merging: {{maxReturns: {stage.one([0, 1, 3])}, approvalBases: {stage.one(['[]', '[]', '[]', '[main]'])}, "
+        f"reviewAfter: {stage.one(['foreign_push', 'foreign_push', 'any_push', 'never'])}, "
+        f"deleteBranches: {stage.one(['true', 'false'])}}}\n"
+    )
+    stage.config(
+        max_rounds=stage.one([2, 3, 20]),
+        max_ci_fix_rounds=stage.one([0, 1, 3]),
+        max_rebase_rounds=stage.one([0, 1, 3]),
+        max_merge_retries=stage.one([0, 1, 5]),
+        max_merge_stall_rounds=stage.one([0, 1, 5]),
+    )
+
+
+def _pulls(stage, repository):
+    verbs = stage.sim.verbs
+    for number in range(stage.one([1, 1, 2, 3])):
+        branch = f"feat/{'abc'[number]}"
+        body = f"Depends-on: {stage.one(stage.pulls).key}" if stage.pulls and stage.chance(0.5) else "Sums up."
+        pull = verbs.add_pull(
+            repository, branch, title=f"Total {number}", body=body, files={f"feat-{'abc'[number]}.py": "total = 1\n"},
+            draft=stage.chance(0.07), base="next" if stage.chance(0.1) else "main",
+        )  # fmt: skip
+        stage.pulls.append(pull)
+        pull_submit(reference=pull.key, actor=PERSON)
+    if len(stage.pulls) > 1 and stage.chance(0.5):
+        rows = {row.number: row for row in PullRequest.objects.select_related("repository")}
+        tasks = [Task(str(pull.number), 0, place, rows[pull.number]) for place, pull in enumerate(stage.pulls)]
+        edges = [Exclusion(one.name, other.name) for one, other in pairwise(tasks)]
+        lanes_set("plan:1", tasks, edges)

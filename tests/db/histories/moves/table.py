@@ -1,0 +1,13 @@
+"""The table of moves."""
+
+MOVES = {}  # function: weight
+
+
+def move(weight):
+    """Have the function drawn with this weight."""
+
+    def listed(function):
+        MOVES[function] = weight
+        return function
+
+    return listed

@@ -1,0 +1,125 @@
+"""What must be true after every step, judged from the world and from rows, never from the product's own decisions."""
+
+from collections import Counter
+
+from convergence.models import ConvergenceFlow, Escalation, Waiver
+from fixtures.simulator.rules.merging import checks_newest
+from merging.models import Dependency, MergeAttempt, MergeFlow
+from runs.models import HumanTask, TransitionLog
+
+TRUSTED = {"dev", "maria"}
+ACK = "factory-ack:"
+GATE_PASSED = "gate_passed"
+
+
+class Broken(AssertionError):
+    """An invariant that does not hold."""
+
+
+class Watch:
+    """Follows one history. ``check`` raises Broken for what must never be."""
+
+    def __init__(self, stage):
+        self._stage = stage
+        self._seen = 0  # key of the newest log row that was judged
+        self.judged = {}  # number: heads that passed the gate, or that are the product's own work
+        self.edges = Counter()
+        self.wrong = []  # found while the world's lock was held
+        stage.heads = {}
+        stage.own = set()
+        stage.sim.world.listeners.append(self)
+
+    def __call__(self, change):
+        pull = change.pull
+        if pull is None:
+            return
+        self._stage.heads.setdefault(pull.number, set()).add(pull.head_sha)
+        viewer = self._stage.sim.world.viewer
+        if change.kind == "pull_synchronized" and change.actor is viewer:
+            self._stage.own.add(pull.head_sha)
+        if change.kind == "pull_closed" and pull.state == "MERGED" and change.actor is viewer:
+            self._merged(pull)
+
+    def _merged(self, pull):
+        """The product itself merges: the world is as it was when the call arrived."""
+        judged = set(MergeFlow.rows().filter(pull__number=pull.number).values_list("own_heads__sha", flat=True))
+        gated = set(ConvergenceFlow.rows().filter(pull__number=pull.number).values_list("gate_head", flat=True))
+        allowed = (gated | self._stage.own) & judged
+        if pull.head_sha not in allowed:
+            self.wrong.append(f"{pull.key} was merged at {pull.head_sha[:7]}, which nobody reviewed")
+        checks = checks_newest(self._stage.sim.world, pull)
+        bad = [f"{c.name} {c.verdict}" for c in checks if c.required and c.verdict != "passing"]
+        if bad or pull.draft:
+            self.wrong.append(f"{pull.key} was merged with {bad}, draft {pull.draft}")
+        open_numbers = {each.number for each in self._stage.pulls if each.state == "OPEN"} - {pull.number}
+        waits = Dependency.objects.filter(pull__number=pull.number, dropped_at__isnull=True, number__in=open_numbers)
+        if waits.exclude(note="cycle").exists():
+            self.wrong.append(f"{pull.key} was merged before {[row.reference for row in waits]}")
+
+    def check(self):
+        """Judge what happened since the last check."""
+        for row in TransitionLog.objects.filter(pk__gt=self._seen).order_by("pk"):
+            self._seen = row.pk
+            self.edges[f"{row.flow}:{row.edge}"] += 1
+            if row.flow == "convergence" and row.edge == GATE_PASSED:
+                self._converged(row)
+        self._questions()
+        self._budgets()
+        self._calls()
+        log = self._stage.sim.log
+        found = [*self.wrong, *log.violations, *log.exceptions, *self._stage.faulty.seen]
+        if found:
+            raise Broken("\n".join(found))
+
+    def _converged(self, row):
+        flow = ConvergenceFlow.rows().select_related("pull").get(pk=row.flow_row)
+        pull = next(pull for pull in self._stage.pulls if pull.number == flow.pull.number)
+        waived = set(Waiver.objects.filter(pull=flow.pull).values_list("target", flat=True))
+        left = [t for t in pull.threads if not t.is_resolved and t.node_id not in waived]
+        left = [t for t in left if ACK not in t.comments[0].body]
+        if left and flow.gate_head == pull.head_sha:
+            told = [(t.node_id, t.comments[0].author.login, t.comments[0].body) for t in left]
+            self.wrong.append(f"{pull.key} converged with {told} open, waived: {sorted(waived)}")
+        newest = {r.author.login: r for r in pull.reviews if r.state in ("APPROVED", "CHANGES_REQUESTED", "DISMISSED")}
+        for login in TRUSTED & set(newest):
+            review = newest[login]
+            if review.state == "CHANGES_REQUESTED" and review.commit_sha == flow.gate_head and not waived:
+                self.wrong.append(f"{pull.key} converged although {login} requests changes of {flow.gate_head[:7]}")
+
+    def _questions(self):
+        subjects = Counter()
+        for task in HumanTask.objects.filter(state="open"):
+            subjects[task.subject] += 1
+            if not task.question.strip() or task.question.rstrip().endswith(":"):
+                self.wrong.append(f"a blank question: {task.question!r}")
+        self.wrong += [f"{count} open questions about {subject}" for subject, count in subjects.items() if count > 1]
+        for asked in Escalation.objects.filter(flow="convergence", state="open", reason__in=["needs_input", "blocked"]):
+            settled = Escalation.objects.filter(
+                pull=asked.pull_id, generation=asked.generation, fingerprint=asked.fingerprint, state="answered",
+                reverted_at__isnull=True, round__lt=asked.round, auto_applied=False,
+            )  # fmt: skip
+            if settled.exists() and not asked.auto_applied:
+                again = Escalation.objects.filter(
+                    pull=asked.pull_id, generation=asked.generation, fingerprint=asked.fingerprint,
+                    round=asked.round, auto_applied=True,
+                )  # fmt: skip
+                if not again.exists():
+                    self.wrong.append(f"a settled question was asked again: {asked.text!r}")
+
+    def _budgets(self):
+        for flow in MergeFlow.rows():
+            for now, most in (
+                (flow.ci_fixes, flow.ci_fix_max),
+                (flow.rebases, flow.rebase_max),
+                (flow.merge_retries, flow.merge_retry_max),
+                (flow.evictions, flow.eviction_max),
+                (flow.stalls, flow.stall_max),
+            ):
+                if now > most:
+                    self.wrong.append(f"{flow.subject} counts {now} of {most} in {flow.state}")
+
+    def _calls(self):
+        sent = MergeAttempt.objects.filter(sent_at__isnull=False).count()
+        calls = self._stage.sim.log.count("merge") + self._stage.sim.log.count("enqueue")
+        if calls > sent:
+            self.wrong.append(f"{calls} calls for {sent} attempts")
