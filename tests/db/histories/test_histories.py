@@ -19,7 +19,7 @@ from tests.db.histories.stage import HistoryStage
 from tests.db.histories.watch import Broken
 
 STEPS = 60
-HISTORIES = "18"  # of each run; HISTORY and HISTORIES of the environment choose others and more
+HISTORIES = "32"  # of each run; HISTORY and HISTORIES of the environment choose others and more
 
 
 def undone():
