@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections import Counter
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -24,7 +25,7 @@ HISTORIES = "32"  # of each run; HISTORY and HISTORIES of the environment choose
 
 def undone():
     """The transaction of a history, which is one of the test's: calls to the forge may be made within."""
-    made = transaction.atomic()
+    made: Any = transaction.atomic()
     made._from_testcase = True
     return made
 
@@ -57,7 +58,9 @@ def test_histories(db, tmp_path, settings):
     first = int(os.environ.get("HISTORY", "0"))
     count = int(os.environ.get("HISTORIES", HISTORIES))
     queue_driver.load_definitions()
-    edges, struck, broken = Counter(), Counter(), []
+    edges: Counter[str] = Counter()
+    struck: Counter[str] = Counter()
+    broken: list[str] = []
     begun = time.process_time()
     for seed in range(first, first + count):
         folder = tmp_path / str(seed)

@@ -24,7 +24,7 @@ class Watch:
         self._stage = stage
         self._seen = 0  # key of the newest log row that was judged
         self.judged = {}  # number: heads that passed the gate, or that are the product's own work
-        self.edges = Counter()
+        self.edges: Counter[str] = Counter()
         self.wrong = []  # found while the world's lock was held
         stage.heads = {}
         stage.own = set()
@@ -88,7 +88,7 @@ class Watch:
                 self.wrong.append(f"{pull.key} converged although {login} requests changes of {flow.gate_head[:7]}")
 
     def _questions(self):
-        subjects = Counter()
+        subjects: Counter[str] = Counter()
         for task in HumanTask.objects.filter(state="open"):
             subjects[task.subject] += 1
             if not task.question.strip() or task.question.rstrip().endswith(":"):

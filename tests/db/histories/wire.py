@@ -19,7 +19,8 @@ class WorldAdapter(BaseAdapter):
         super().__init__()
         self.sim = sim
 
-    def send(self, request, **_):
+    def send(self, request, stream=False, timeout=None, verify=True, cert=None, proxies=None):  # noqa: PLR0917 -- the signature is of requests
+        del stream, timeout, verify, cert, proxies
         parts = urlsplit(request.url)
         headers = {name.lower(): value for name, value in request.headers.items()}
         body = request.body or b""

@@ -1,6 +1,8 @@
 """The table of moves."""
 
-MOVES = {}  # function: weight
+from typing import Any
+
+MOVES: dict[Any, int] = {}  # function: weight
 
 
 def move(weight):
