@@ -78,6 +78,9 @@ api.add_router("/api/v1/outbox", outbox, tags=["status"])
 api.add_router("/artifacts", artifacts, tags=["artifacts"])
 
 
+PLAIN_TEXT = {"responses": {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}}
+
+
 class Health(Schema):
     """Whether this web process can do its work."""
 
@@ -86,7 +89,7 @@ class Health(Schema):
     database: Literal["ok", "unavailable"]
 
 
-@api.get("/metrics", response={200: Any}, tags=["status"])
+@api.get("/metrics", response={200: Any}, tags=["status"], openapi_extra=PLAIN_TEXT)
 def metrics(request: HttpRequest) -> HttpResponse:
     """The system in numbers, in the text format of Prometheus."""
     del request

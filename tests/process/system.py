@@ -148,8 +148,8 @@ class System:
         self.secret = secrets.token_hex(16)
 
     def __enter__(self) -> Self:
-        if not self.home.exists():
-            self.home.mkdir(mode=0o700)
+        self.home.mkdir(mode=0o700, exist_ok=True)
+        if not (self.home / "policy.yaml").exists():
             (self.home / "policy.yaml").write_text(self.policy)
         (self.folder / "hook-secret").write_text(self.secret)
         argv = [sys.executable, "-u", "-m", "fixtures.simulator", "--dir", str(self.folder / "forge")]

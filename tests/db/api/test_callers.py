@@ -36,6 +36,8 @@ VERBS: list[tuple[str, Any, str]] = [
     ("/api/v1/pull-requests", {"pullRequest": "acme/web#1"}, "Submitting a pull request"),
     ("/api/v1/pull-requests/acme/web/398/cancel", {}, "Cancelling a pull request"),
     ("/api/v1/pull-requests/acme/web/398/look", None, "Looking at a pull request"),
+    ("/api/v1/pull-requests/acme/web/398/pass-lane", {"reason": "r"}, "Passing a lane"),
+    ("/api/v1/pull-requests/acme/web/398/drop-dependency", {"key": "a/b#1", "reason": "r"}, "Dropping a dependency"),
     ("/api/v1/tasks/1/complete", {"variables": {}}, "Answering a task"),
     ("/api/v1/tasks/1/take", None, "Taking a task"),
     ("/api/v1/tasks/1/snooze", {"until": "2026-01-01T00:00:00Z", "note": "x"}, "Snoozing a task"),

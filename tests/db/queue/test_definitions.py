@@ -176,7 +176,7 @@ def test_the_command_checks_without_writing(settings):
     assert ended.value.code == 1
     assert "add pr-review@1" in out.getvalue()
     broken = settings.FACTORY.home / "registry" / "prompts"
-    broken.mkdir(parents=True)
+    broken.mkdir(parents=True, exist_ok=True)
     try:
         (broken / "blank.md").write_text("")
         with pytest.raises(CommandError, match="prompt_blank"):
