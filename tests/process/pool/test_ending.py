@@ -65,7 +65,7 @@ def test_a_second_supervisor_on_the_same_folder_is_refused_and_once_leaves_the_w
     first = pool.supervise("--workers", "1", pool.agent(GIVE))
     pool.until("action=hold", "reason=steady")
     assert pool.slots() == worker
-    second = pool.supervise("--workers", "1")
+    second = pool.supervise("--workers", "1", pool.agent(GIVE))
     assert second.wait(20) == 64
     assert pool.log().strip() == (
         f"supervise: supervisor already runs on {pool.folder} (pid {first.pid}). Stop it first, or set FACTORY_HOME."
