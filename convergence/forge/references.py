@@ -20,10 +20,12 @@ def resolve_reference(text: str, server_url: str) -> PullRef:
     """Return the pull request that ``owner/repo#12`` or its page's address names; ``Invalid`` ``bad_reference``."""
     wanted = text.strip()
     short = SHORT.fullmatch(wanted)
-    parts = short.groups() if short and "://" not in wanted else _from_address(wanted, server_url)
-    if parts is None:
-        raise _bad(text, f"write owner/repo#12 or {server_url}/owner/repo/pull/12")
-    owner, name, number = parts
+    if short and "://" not in wanted:
+        owner, name, number = short.groups()
+    else:
+        owner, name, kind, number = address_parts(wanted, server_url) or ("", "", "", "")
+        if kind != "pull":
+            raise _bad(text, f"write owner/repo#12 or {server_url}/owner/repo/pull/12")
     if not OWNER.fullmatch(owner):
         raise _bad(text, f"{owner!r} is no owner: 1 to 39 letters, digits and inner hyphens")
     if not NAME.fullmatch(name) or name in (".", "..") or name.lower().endswith(".git"):
@@ -70,8 +72,11 @@ def _is_issue(client: ForgeClient, owner: str, name: str, number: int) -> bool:
     return True
 
 
-def _from_address(text: str, server_url: str) -> tuple[str, str, str] | None:
-    """Return (owner, name, number) of a page's address below the server's host; whatever trails is ignored."""
+def address_parts(text: str, server_url: str) -> tuple[str, str, str, str] | None:
+    """Return (owner, name, kind, number) of a page's address below the server's host; whatever trails is ignored.
+
+    The four are as they stand there, blank where they are missing; None for another server and for no address.
+    """
     try:
         address, server = urlsplit(text), urlsplit(server_url)
     except ValueError:
@@ -79,7 +84,7 @@ def _from_address(text: str, server_url: str) -> tuple[str, str, str] | None:
     if address.scheme not in ("http", "https") or address.netloc.lower() != server.netloc.lower():
         return None
     owner, name, kind, number, *_ = [*address.path.strip("/").split("/"), "", "", "", ""]
-    return (owner, name, number) if kind == "pull" else None
+    return owner, name, kind, number
 
 
 def _bad(text: str, why: str) -> Invalid:

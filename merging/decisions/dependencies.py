@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-from convergence.forge.references import LARGEST_NUMBER, NAME, NUMBER, OWNER
+from convergence.forge.references import LARGEST_NUMBER, NAME, NUMBER, OWNER, address_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,13 +125,7 @@ def _named(words: Iterable[str], *, repository: str, server_url: str) -> Named:
 
 
 def _of_address(text: str, server_url: str) -> Reference | None:
-    try:
-        address, server = urlsplit(text), urlsplit(server_url)
-    except ValueError:
-        return None
-    if address.scheme not in ("http", "https") or address.netloc.lower() != server.netloc.lower():
-        return None
-    owner, name, kind, number, *_ = [*address.path.strip("/").split("/"), "", "", "", ""]
+    owner, name, kind, number = address_parts(text, server_url) or ("", "", "", "")
     return _checked(owner, name, number) if kind in {"pull", "issues"} else None
 
 

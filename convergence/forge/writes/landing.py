@@ -5,9 +5,10 @@ from typing import Any
 
 from convergence.forge.facts import PullFacts, PullState
 from convergence.forge.writes.contract import READ_BACK_SECONDS, Observed
-from runs.contract.errors import Invalid, Refused
+from runs.contract.errors import Invalid, NotFound, Permanent, Refused
 
 BASE_MODIFIED = "base branch was modified"
+REFUSALS = (Refused, Invalid, Permanent, NotFound)  # definite answers; everything else may have had its effect
 HEAD_MODIFIED = ("head branch was modified", "head oid", "expected head")
 BEHIND = ("not up to date", "not up-to-date", "out-of-date", "out of date", "behind the base")
 
@@ -33,8 +34,10 @@ def observed(facts: PullFacts, head_sha: str, *, sent: bool) -> Observed | None:
     return None
 
 
-def refused(error: Refused | Invalid) -> Observed:
-    """What the forge's words of a refusal mean."""
+def refused(error: Refused | Invalid | Permanent | NotFound) -> Observed:
+    """What a refusal means: by its words a state that may pass, else that the forge does not let us."""
+    if isinstance(error, Permanent | NotFound):
+        return ended("blocked", "forbidden", message=error.message, code=error.code)
     words = error.message.lower()
     if BASE_MODIFIED in words:
         reason = "base_modified"

@@ -13,8 +13,8 @@ from convergence.forge.client import ForgeClient
 from convergence.forge.facts import Profile
 from convergence.forge.reading import read_pull
 from convergence.forge.writes.contract import Observed, Target, text
-from convergence.forge.writes.landing import ended, gave_up, observed, refused
-from runs.contract.errors import Invalid, NotFound, Permanent, Refused
+from convergence.forge.writes.landing import REFUSALS, gave_up, observed, refused
+from runs.contract.errors import Invalid
 
 METHODS = frozenset({"squash", "merge", "rebase"})
 
@@ -59,10 +59,8 @@ class MergePull:
             wanted["commit_message"] = self.body
         try:
             client.rest("PUT", f"{self.target.pull_path}/merge", json=wanted)
-        except (Refused, Invalid) as error:
+        except REFUSALS as error:
             return refused(error)
-        except (Permanent, NotFound) as error:
-            return ended("blocked", "forbidden", message=error.message, code=error.code)
         return None
 
     def unseen(self, looks: int, memory: dict[str, Any]) -> Observed | None:  # noqa: ARG002

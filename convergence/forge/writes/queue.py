@@ -11,9 +11,8 @@ from convergence.forge.paging import rest_list
 from convergence.forge.reading import read_pull
 from convergence.forge.wire.answers import alias_error
 from convergence.forge.writes.contract import Observed, Target, marked, marker, text
-from convergence.forge.writes.landing import ended, gave_up, observed, refused
+from convergence.forge.writes.landing import REFUSALS, ended, gave_up, observed, refused
 from convergence.forge.writes.threads import DONE, given_up
-from runs.contract.errors import Invalid, NotFound, Permanent, Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +44,8 @@ class EnqueuePull:
             answer = client.mutate(ENQUEUE, {"pull": self.target.node_id, "head": self.head_sha})
             if answer.errors:
                 raise alias_error(answer.errors[0])
-        except (Refused, Invalid) as error:
+        except REFUSALS as error:
             return refused(error)
-        except (Permanent, NotFound) as error:
-            return ended("blocked", "forbidden", message=error.message, code=error.code)
         return None
 
     def unseen(self, looks: int, memory: dict[str, Any]) -> Observed | None:  # noqa: ARG002
@@ -96,10 +93,8 @@ class EnqueueByComment:
         body = marked(f"{self.body}\n\n<!-- head: {self.head_sha} -->", self.key)
         try:
             client.rest("POST", f"{self.target.issue_path}/comments", json={"body": body})
-        except (Refused, Invalid) as error:
+        except REFUSALS as error:
             return refused(error)
-        except (Permanent, NotFound) as error:
-            return ended("blocked", "forbidden", message=error.message, code=error.code)
         return None
 
     def unseen(self, looks: int, memory: dict[str, Any]) -> Observed | None:  # noqa: ARG002

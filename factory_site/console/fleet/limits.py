@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from factory_site.console.submissions import Done, new_submission, submit_once
 from runs.contract.errors import FactoryError, Invalid, Refused
 from runs.contract.numbers import whole_number
 from runs.models import Role, SpendScope
-from runs.queue.limits.balance import MICRO, Amount
+from runs.queue.limits.balance import Amount, micro_usd_typed
 from runs.queue.limits.pauses import pause_lift, pause_set
 from runs.queue.limits.raises import budget_raise
 from runs.queue.limits.sentences import pause_name
@@ -126,17 +125,11 @@ def _until(text: str) -> datetime | None:
 
 
 def _micro(text: str) -> int:
-    text = text.strip()
-    if not text:
-        return 0
-    try:
-        dollars = Decimal(text)
-    except InvalidOperation:
-        dollars = Decimal("NaN")
-    if not dollars.is_finite():
-        sentence = f"Dollars are a number such as 25 or 2.50; you typed {text[:40]}."
+    micro = micro_usd_typed(text)
+    if micro is None:
+        sentence = f"Dollars are a number such as 25 or 2.50; you typed {text.strip()[:40]}."
         raise Invalid("invalid_field", sentence, details={"field": "usd"})
-    return round(dollars * MICRO)
+    return micro
 
 
 def _tokens(text: str) -> int:

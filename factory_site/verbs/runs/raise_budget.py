@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
@@ -10,7 +9,7 @@ from django.core.management.base import CommandError
 from factory_site.command_verbs import reason_flag
 from runs.commands import command_actor
 from runs.models import SpendScope
-from runs.queue.limits.balance import MICRO, Amount
+from runs.queue.limits.balance import Amount, micro_usd_typed
 from runs.queue.limits.raises import budget_raise
 from runs.queue.limits.sentences import used_words
 from runs.reading.limits import budget_row
@@ -49,13 +48,7 @@ def perform(command: Verbs, options: Mapping[str, Any]) -> None:
 
 
 def _micro(text: str | None) -> int:
-    """Dollars as a person writes them, in µUSD; nothing for nothing."""
-    if not text:
-        return 0
-    try:
-        dollars = Decimal(text)
-    except InvalidOperation:
-        dollars = Decimal("NaN")
-    if not dollars.is_finite():
+    micro = micro_usd_typed(text or "")
+    if micro is None:
         raise CommandError(f"--usd {text!r} is no number of dollars; write it as 25 or 2.50")
-    return round(dollars * MICRO)
+    return micro

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,6 +40,17 @@ class Limit:
 
     def __bool__(self) -> bool:
         return self.micro_usd is not None or self.tokens is not None
+
+
+def micro_usd_typed(text: str) -> int | None:
+    """Dollars as a person writes them, in µUSD: nothing for nothing, None for what is no number."""
+    if not text.strip():
+        return 0
+    try:
+        dollars = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    return round(dollars * MICRO) if dollars.is_finite() else None
 
 
 def limit_of(allowance: Allowance | None) -> Limit:
