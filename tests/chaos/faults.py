@@ -85,7 +85,7 @@ def kill_serve(field: Field, rng: random.Random) -> bool:
     """The parent, or everything at once."""
     if field.serving is None or field.serving.popen.poll() is not None:
         return False
-    if rng.random() < 0.5:
+    if rng.choice([True, False]):
         field.serving.kill_tree()
     else:
         field.serving.popen.kill()

@@ -111,13 +111,13 @@ class Field:
         if self.supervisor is None or self.supervisor.popen.poll() is not None:
             argv = [sys.executable, "-u", "manage.py", "supervise", "--workers", str(POOL), "--interval", "0.5"]
             argv += [*self._work, "--worker-home", str(self.folder / "pool")]
-            self.supervisor = self.system._start("supervisor", argv, self.system.environment())
+            self.supervisor = self.system.start("supervisor", argv, self.system.environment())
         for number, clock in self.clocks.items():
             worker = self.loose.get(number)
             if worker is None or worker.popen.poll() is not None:
                 argv = [*clock, sys.executable, "-u", "manage.py", "work", *self._work]
                 argv += ["--worker-home", str(self._home(number))]
-                self.loose[number] = self.system._start(f"loose-{number}", argv, self.system.environment())
+                self.loose[number] = self.system.start(f"loose-{number}", argv, self.system.environment())
 
     def pool_workers(self) -> list[psutil.Process]:
         """The pool's living workers, by their pid files."""

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 OUTSTANDING = 24  # enqueued and not at rest, at most
 PAUSE = 0.25  # seconds between two enqueues
+SECONDS = [0, 0.2, 1, 3, 8]  # that an agent works
+FAILS, LEAVES_A_CHILD, ASKED_TWICE, CANCELLED = 0.1, 0.2, 0.2, 0.05  # shares of the runs
+LOOKED_AT = 0.2  # share of the open runs that a turn looks at
 REST = frozenset({"completed", "refused", "failed", "timed_out", "cancelled"})
 
 
@@ -51,21 +54,21 @@ class Load:
 
     def _turn(self) -> None:
         rng = self._rng
-        self._open -= {run for run in list(self._open) if rng.random() < 0.2 and self._at_rest(run)}
+        self._open -= {run for run in list(self._open) if rng.random() < LOOKED_AT and self._at_rest(run)}
         if len(self._open) < OUTSTANDING:
             key = f"storm-{len(self.runs)}"
             self.inputs[key] = {
                 "key": key,
-                "seconds": round(rng.choice([0, 0.2, 1, 3, 8]), 1),
-                "exit": 1 if rng.random() < 0.1 else 0,
-                "orphan": rng.random() < 0.2,
+                "seconds": rng.choice(SECONDS),
+                "exit": 1 if rng.random() < FAILS else 0,
+                "orphan": rng.random() < LEAVES_A_CHILD,
                 "chatter": rng.choice([0, 1_000, 100_000]),
             }
             self.runs[key] = None
             self._enqueue(key)
-            if rng.random() < 0.2:
+            if rng.random() < ASKED_TWICE:
                 self._enqueue(key)
-        if self._open and rng.random() < 0.05:
+        if self._open and rng.random() < CANCELLED:
             run = rng.choice(sorted(self._open))
             answer = self._field.system.call("POST", f"/api/v1/runs/{run}/cancel", {"reason": "the storm"})
             self.cancelled += answer.status_code == requests.codes.ok

@@ -155,7 +155,7 @@ class System:
         argv = [sys.executable, "-u", "-m", "fixtures.simulator", "--dir", str(self.folder / "forge")]
         argv += ["--hooks-url", f"{self.url}/hooks/github", "--hooks-secret-file", str(self.folder / "hook-secret")]
         argv += ["--scenario", str(self.scenario)] if self.scenario else []
-        simulator = self._start("simulator", argv, {"PATH": os.environ["PATH"]}, pipe=True)
+        simulator = self.start("simulator", argv, {"PATH": os.environ["PATH"]}, pipe=True)
         assert simulator.popen.stdout is not None
         self.forge = json.loads(simulator.popen.stdout.readline())
         return self
@@ -186,7 +186,7 @@ class System:
             **more,
         }
 
-    def _start(
+    def start(
         self,
         name: str,
         argv: list[str],
@@ -195,6 +195,7 @@ class System:
         pipe: bool = False,
         pass_fds: Sequence[int] = (),
     ) -> Process:
+        """Start one more process of this system, logged by its name and ended with the others."""
         process = Process(argv, environment, self.folder / f"{name}.log", pipe=pipe, pass_fds=pass_fds)
         self.processes.append(process)
         return process
@@ -215,7 +216,7 @@ class System:
         """Start the control plane, below the command ``wrap`` if one is given, and wait until it answers."""
         argv = [*wrap, sys.executable, "-u", "manage.py", "serve", "--port", str(self.port)]
         static_files.lend(self.home)
-        process = self._start("serve", argv, self.environment(**more))
+        process = self.start("serve", argv, self.environment(**more))
         wait_for("answer of /health", self._healthy)
         static_files.keep(self.home)
         return process
@@ -224,14 +225,14 @@ class System:
         """Start `up` and wait until it answers."""
         argv = [sys.executable, "-u", "manage.py", "up", "--port", str(self.port), *flags]
         static_files.lend(self.home)
-        process = self._start("up", argv, self.environment())
+        process = self.start("up", argv, self.environment())
         wait_for("answer of /health", self._healthy)
         return process
 
     def poll(self, number: int, lifeline: int) -> Process:
         """Start one more process that runs the periodic passes of this system, ended by the pipe's other end."""
         argv = [sys.executable, "-u", "-m", "factory_site.serving.tasks", str(lifeline)]
-        return self._start(f"poller-{number}", argv, self.environment(), pass_fds=[lifeline])
+        return self.start(f"poller-{number}", argv, self.environment(), pass_fds=[lifeline])
 
     def _healthy(self) -> bool:
         with contextlib.suppress(requests.RequestException):
@@ -244,7 +245,7 @@ class System:
         argv = [*wrap, sys.executable, "-u", "manage.py", "work", "--url", self.url]
         argv += ["--credential-file", str(self.home / "secrets" / "worker-local.json")]
         argv += ["--worker-home", str(self.folder / f"worker-{number}"), "--isolation", "none"]
-        return self._start(f"worker-{number}", [*argv, "--command", agent, *flags], self.environment(**more))
+        return self.start(f"worker-{number}", [*argv, "--command", agent, *flags], self.environment(**more))
 
     @property
     def token(self) -> str:
