@@ -18,7 +18,7 @@ from workers.host.disk.documents import Documents
 from workers.host.disk.files import make_private
 from workers.host.disk.spool import purge_quarantine, quarantine_lines
 from workers.host.host import Host
-from workers.host.host_config import load_host_config, with_agent
+from workers.host.host_config import load_host_config, note_without_agent, with_agent
 from workers.host.logs import log_to
 from workers.host.loop import Worker
 from workers.host.options import EXIT_USAGE, Options, UsageError, parse
@@ -42,6 +42,7 @@ def main(argv: Sequence[str]) -> int:
     except FactoryError as error:
         sys.stderr.write(f"work: {error.message}\n")
         return EXIT_USAGE
+    note_without_agent(host.options)
     return worker.run()
 
 

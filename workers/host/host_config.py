@@ -63,11 +63,14 @@ def load_host_config(home: Path) -> HostConfig:
 
 
 def with_agent(options: Options, config: HostConfig) -> Options:
-    """The options with the agent of the machine where no flag names one; says so where there is none at all."""
-    found = replace(options, command=options.command or config.command)
-    if not (found.command or found.adapter_override or found.adapters):
+    """The options with the agent of the machine where no flag names one."""
+    return replace(options, command=options.command or config.command)
+
+
+def note_without_agent(options: Options) -> None:
+    """Say on stderr what a machine without an agent will not take; for a program whose start was not refused."""
+    if not (options.command or options.adapter_override or options.adapters):
         sys.stderr.write(NO_AGENT)
-    return found
 
 
 def _command(path: Path, text: str | None) -> tuple[str, ...] | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.host.host_config import HostConfig, load_host_config, with_agent
+from workers.host.host_config import HostConfig, load_host_config, note_without_agent, with_agent
 from workers.host.options import Options, UsageError
 
 
@@ -19,9 +19,9 @@ def test_a_machine_names_its_agent_for_good_and_a_flag_names_another(tmp_path, c
 
 
 def test_a_machine_without_an_agent_says_what_it_will_not_take(capsys):
-    assert with_agent(Options(), HostConfig()).command is None
+    note_without_agent(with_agent(Options(), HostConfig()))
     assert "takes no reviews" in capsys.readouterr().err
-    with_agent(Options(adapters=("command",)), HostConfig())
+    note_without_agent(Options(adapters=("command",)))
     assert capsys.readouterr().err == ""
 
 

@@ -10,7 +10,7 @@ from workers.host.adapters.registry import AdapterRegistry
 from workers.host.client import Client
 from workers.host.credential import CredentialFile, check_address, credential_path
 from workers.host.disk.files import make_private
-from workers.host.host_config import load_host_config, with_agent
+from workers.host.host_config import load_host_config, note_without_agent, with_agent
 from workers.host.logs import log_to
 from workers.host.offer import Offering
 from workers.host.options import EXIT_USAGE
@@ -61,6 +61,7 @@ def build(options: PoolOptions, settings: Settings) -> tuple[Supervisor, Restart
     restart = Restart(version, settings.home, options.bounds)
     signals.install(restart.ask)
     reporter = Reporter(Client(url, credentials, ""), offering, options.pool)
+    note_without_agent(worker)
     return Supervisor(options, own, Dead(folder, home), reporter, signals), restart
 
 
