@@ -15,7 +15,7 @@ class LeavingCommand(BaseCommand):
 
     requires_system_checks: list[str] = []
     module: str  # what the process becomes
-    flags: Callable[[ArgumentParser], object]  # adds them
+    flags: Callable[[ArgumentParser], None]  # adds them
     checked: Callable[[dict[str, Any]], object]  # raises ``UsageError``
 
     def add_arguments(self, parser: ArgumentParser) -> None:
