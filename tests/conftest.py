@@ -6,7 +6,8 @@ import pytest
 
 from tests import databases, rings, struck
 
-RINGS = ("unit", "db", "race", "process", "browser")
+RINGS = ("process", "browser", "race", "db", "unit")  # in the order in which a whole run begins them: long ones first
+LONGEST = "process/test_chaos.py"
 HERE = Path(__file__).parent
 
 
@@ -33,7 +34,10 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test with the ring whose folder it lies in, so that none can be left out by a forgotten marker."""
+    """Mark each test with the ring whose folder it lies in, so that none can be left out by a forgotten marker.
+
+    Those that take long begin first, so that nothing waits for them in the end.
+    """
     for item in items:
         ring = item.path.relative_to(HERE).parts[0]
         if ring not in RINGS:
@@ -41,6 +45,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(ring)
         if ring == "browser" and rings.chromium() is None:
             item.add_marker(pytest.mark.skip(reason="no Chromium is on PATH"))
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> tuple[bool, int]:
+    path = item.path.relative_to(HERE)
+    return path.as_posix() != LONGEST, RINGS.index(path.parts[0])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from tests import postgres, rings
 
 REQUIRE_RINGS = "--require-rings"
-# Two processes, each with a data folder and a test database of its own. The tests of a file stay together, because they
-# share what they have started.
-TOGETHER = ["-n", "2", "--dist", "loadfile"]
+# Each process has a data folder and a test database of its own. One more than the two cores of a small machine, because
+# whoever starts a system waits for it most of the time. The tests of a file stay together, because they share what they
+# have started, and the files keep the order of `conftest.py`, so that no long one begins last.
+TOGETHER = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 ON_POSTGRES = ["-m", "db or race or process"]
 # They start processes with no database behind them, or with one that they choose themselves.
 SAME_ON_EITHER = ["process/host", "process/simulator", "process/test_commands.py", "process/test_demo.py"]
@@ -41,7 +42,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _whole_pass(arguments: list[str], environment: Mapping[str, str]) -> int:
-    """Run everything in two processes, then what failed once more, alone, and say so; the exit code of the last run.
+    """Run everything side by side, then what failed once more, alone, and say so; the exit code of the last run.
 
     Real processes share two cores here: a time-out beside others says little. What fails alone too fails the pass.
     """
