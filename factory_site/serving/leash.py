@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from workers.host.process.ending import end_below
-from workers.host.process.minder import become_subreaper
+from workers.host.process.subreaper import become_subreaper
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -23,7 +23,7 @@ from workers.host.logs import log_to
 from workers.host.loop import Worker
 from workers.host.options import EXIT_USAGE, Options, UsageError, parse
 from workers.host.pool.run_folder import RunFolder, hold_slot
-from workers.host.process.minder import become_subreaper
+from workers.host.process.subreaper import become_subreaper
 from workers.host.settings import Settings, load_settings
 from workers.host.signals import Signals
 

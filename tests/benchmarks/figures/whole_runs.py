@@ -1,10 +1,8 @@
 """Whole runs by four workers: how many a second, at what depth, how evenly, and what an agent's process costs."""
 
-import json
 import os
 import statistics
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -15,6 +13,8 @@ import psutil
 from tests.benchmarks import mass, place
 from tests.benchmarks.system import Served, cpu_seconds, finished_attempts, query, served, until, working
 from tests.benchmarks.table import Row, Size, percentile
+from workers.host.process.launcher import ALL_ENDED, MINDER
+from workers.host.process.messages import read_message, send_message
 
 TITLE = "Whole runs, four workers"
 WORKERS = 4
@@ -149,16 +149,17 @@ def _alone() -> float:
     for _ in range(ALONE):
         control, control_write = os.pipe()
         status_read, status = os.pipe()
-        argv = [sys.executable, "-E", "-s", "-m", "workers.host.process.minder", str(control), str(status)]
+        argv = [*MINDER, str(control), str(status)]
         minder = subprocess.Popen(argv, pass_fds=(control, status), stdin=subprocess.DEVNULL, start_new_session=True)
         os.close(control)
         os.close(status)
         job = {"argv": ["true"], "env": {"PATH": os.defpath}, "cwd": "/", "attempt": "bench-a1", "nice": 5}
-        os.write(control_write, json.dumps(job).encode() + b"\n")
-        with os.fdopen(status_read, "rb") as said:
-            said.readline()
-            said.readline()
-            os.close(control_write)
-            minder.wait()
+        send_message(control_write, job)
+        read_message(status_read)
+        read_message(status_read)
+        os.write(control_write, ALL_ENDED)
+        os.close(control_write)
+        os.close(status_read)
+        minder.wait()
     after = os.times()
     return (after.children_user + after.children_system - before.children_user - before.children_system) / ALONE

@@ -2,6 +2,9 @@
 
 SIGTERM to the group and a grace, then SIGKILL to the group, to every descendant and to every process that carries the
 attempt's marker, until two looks find none. No process is signalled without a comparison of its start token.
+
+A minder that gets all orphans and has no child left proves that nothing lives below it: what is not there cannot fork.
+Then one look is enough, for what carries the marker elsewhere.
 """
 
 import contextlib
@@ -13,6 +16,7 @@ from dataclasses import dataclass
 
 from workers.host.process.identity import (
     ProcessId,
+    ProcessRow,
     carries,
     descendants,
     identify,
@@ -23,6 +27,7 @@ from workers.host.process.identity import (
 )
 
 MARKER_NAME = "FACTORY_ATTEMPT"
+LOOKS = 2  # that must find nothing: a fork between two steps of one look is seen by the next
 BETWEEN_LOOKS = 0.1  # seconds between the two looks that must both find nothing
 KILL_PAUSE = 0.02  # seconds that the kernel gets to bury what was killed
 UNKILLABLE_EVERY = 30.0  # seconds between two log lines about a process that survives SIGKILL
@@ -44,30 +49,30 @@ class Quarry:
     spare_leader: bool = True
 
 
-def end_processes(quarry: Quarry, *, grace: float) -> None:
-    """Returns when no process of the attempt is alive; ``grace`` in seconds, 0 for SIGKILL at once."""
+def end_processes(quarry: Quarry, *, grace: float, childless: bool = False) -> None:
+    """Returns when no process of the attempt is alive; ``grace`` in seconds, 0 for SIGKILL at once.
+
+    ``childless``: the leader gets the orphans among its descendants and said that it has no child left.
+    """
     known: dict[int, ProcessId] = {}
-    _hunt(quarry, known)
-    if grace > 0:
+    victims = _hunt(quarry, known)
+    if victims and grace > 0:
         _ask(quarry, grace)
-    clean = 0
-    begun = told = time.monotonic()
-    while clean < 2:  # noqa: PLR2004 -- a fork between two steps of one look is seen by the next
         victims = _hunt(quarry, known)
-        if not victims:
-            clean += 1
-            if clean == 1:
-                time.sleep(BETWEEN_LOOKS)
-            continue
-        clean = 0
-        for victim in victims:
-            send_signal(victim, signal.SIGKILL)
-        time.sleep(KILL_PAUSE)
-        _bury(victims)
-        if time.monotonic() - told >= UNKILLABLE_EVERY:
-            told = time.monotonic()
-            log.error("event=unkillable_process attempt=%s pids=%s s=%d", quarry.attempt,
-                      ",".join(str(victim.pid) for victim in victims), told - begun)  # fmt: skip
+    looks = 1 if childless else LOOKS
+    begun = told = time.monotonic()
+    while victims or looks > 1:
+        if victims:
+            looks = LOOKS
+            _kill(victims)
+            if time.monotonic() - told >= UNKILLABLE_EVERY:
+                told = time.monotonic()
+                log.error("event=unkillable_process attempt=%s pids=%s s=%d", quarry.attempt,
+                          ",".join(str(victim.pid) for victim in victims), told - begun)  # fmt: skip
+        else:
+            looks -= 1
+            time.sleep(BETWEEN_LOOKS)
+        victims = _hunt(quarry, known)
 
 
 def end_below() -> None:
@@ -76,26 +81,26 @@ def end_below() -> None:
 
 
 def _ask(quarry: Quarry, grace: float) -> None:
-    members = _group(quarry)
+    members = _group(quarry, look())
     for member in members:
         send_signal(member, signal.SIGTERM)
     until = time.monotonic() + grace
     while time.monotonic() < until and any(is_alive(member) for member in members):
         time.sleep(KILL_PAUSE)
-        members = _group(quarry)
+        members = _group(quarry, look())
 
 
-def _group(quarry: Quarry) -> list[ProcessId]:
+def _group(quarry: Quarry, rows: list[ProcessRow]) -> list[ProcessId]:
     agent = quarry.agent
     # A pid is not reused while a group of that number lives, so another start token means that the group is gone.
     if agent is None or start_token(agent.pid) not in {None, agent.start}:
         return []
-    return [row.identity for row in look() if row.group == agent.pid and not row.zombie]
+    return [row.identity for row in rows if row.group == agent.pid and not row.zombie]
 
 
 def _hunt(quarry: Quarry, known: dict[int, ProcessId]) -> list[ProcessId]:
     rows = look()
-    found: set[ProcessId] = set(_group(quarry))
+    found: set[ProcessId] = set(_group(quarry, rows))
     leader = quarry.leader
     if leader is not None and is_alive(leader):
         found.update(descendants(rows, leader.pid))
@@ -111,7 +116,10 @@ def _hunt(quarry: Quarry, known: dict[int, ProcessId]) -> list[ProcessId]:
     return [process for process in found if process.pid != own and is_alive(process)]
 
 
-def _bury(victims: list[ProcessId]) -> None:
+def _kill(victims: list[ProcessId]) -> None:
+    for victim in victims:
+        send_signal(victim, signal.SIGKILL)
+    time.sleep(KILL_PAUSE)
     # Orphans of a killed minder become children of this process, which has to reap them.
     for victim in victims:
         with contextlib.suppress(OSError):

@@ -6,14 +6,11 @@ A pid alone proves nothing: every signal compares the start token first. Only th
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
-PROC = Path("/proc")
-ON_LINUX = sys.platform == "linux"
+from workers.host.process import stat
+from workers.host.process.stat import ON_LINUX
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +29,6 @@ class ProcessRow:
     parent: int
     group: int
     zombie: bool
-
-
-@cache
-def _boot_id() -> str:
-    return (PROC / "sys/kernel/random/boot_id").read_text().strip()
 
 
 def start_token(pid: int) -> str | None:
@@ -105,14 +97,14 @@ def carries(process: ProcessId, marker: str) -> bool:
     if not ON_LINUX:
         return marker in _foreign_environment(process.pid)
     try:
-        return marker.encode() in (PROC / str(process.pid) / "environ").read_bytes().split(b"\0")
+        return b"\0" + marker.encode() + b"\0" in b"\0" + stat.read_whole(f"/proc/{process.pid}/environ") + b"\0"
     except OSError:
         return False
 
 
 def _pids() -> Iterator[int]:
     if ON_LINUX:
-        return (int(entry) for entry in os.listdir(PROC) if entry.isdigit())  # noqa: PTH208 -- names are enough
+        return (int(entry) for entry in os.listdir("/proc") if entry.isdigit())  # noqa: PTH208 -- names are enough
     import psutil
 
     return iter(psutil.pids())
@@ -121,17 +113,14 @@ def _pids() -> Iterator[int]:
 def _row(pid: int) -> ProcessRow | None:
     if not ON_LINUX:
         return _foreign_row(pid)
-    try:
-        text = (PROC / str(pid) / "stat").read_text(errors="replace")
-    except OSError:
+    fields = stat.stat_fields(pid)
+    if fields is None:
         return None
-    # The name in parentheses may hold blanks and parentheses itself.
-    fields = text[text.rindex(")") + 2 :].split()
     return ProcessRow(
-        identity=ProcessId(pid, f"{_boot_id()}:{fields[19]}"),
-        parent=int(fields[1]),
-        group=int(fields[2]),
-        zombie=fields[0] in "ZX",
+        identity=ProcessId(pid, stat.token_of(fields)),
+        parent=int(fields[stat.PARENT]),
+        group=int(fields[stat.GROUP]),
+        zombie=fields[stat.STATE] in "ZX",
     )
 
 

@@ -1,7 +1,6 @@
 """The only way to an agent's process: a minder in a new session, streams drained, and a certain end."""
 
 import contextlib
-import json
 import logging
 import os
 import subprocess
@@ -15,12 +14,20 @@ from typing import Any
 from runs.contract.redactor import Redactor
 from runs.contract.stamp import PACKAGE_ROOT
 from workers.host.process.ending import Quarry, end_processes
-from workers.host.process.identity import ProcessId, identify
+from workers.host.process.identity import ProcessId, identify, start_token
+from workers.host.process.messages import read_message, send_message
+from workers.host.process.stat import ON_LINUX
 from workers.host.process.streams import CONSOLE_BYTES, TRANSCRIPT_BYTES, BoundedLog, StreamPump
 
 NICE = 5  # agents yield to the worker, whose heartbeats must not be late
 CONSOLE = "console.log"  # what people read; event streams and captured output keep every byte
 VERIFY_PREFIX = "verify-"
+# Without site and its packages, which a minder has no use for but where processes are looked at through psutil.
+MINDER = (
+    *(sys.executable, "-E", "-s", *(["-S"] if ON_LINUX else [])),
+    *("-c", "import sys, workers.host.process.minder as minder; sys.exit(minder.main(*map(int, sys.argv[1:])))"),
+)
+ALL_ENDED = b"."  # to a minder, before the end of its pipe
 DRAIN_SECONDS = 10.0  # for the rest of the output after every process is dead
 
 log = logging.getLogger(__name__)
@@ -175,7 +182,7 @@ class _Child:
         self._agent: ProcessId | None = None
         try:
             self._minder = subprocess.Popen(
-                [sys.executable, "-E", "-s", "-m", "workers.host.process.minder", str(control), str(status)],
+                [*MINDER, str(control), str(status)],
                 cwd=PACKAGE_ROOT,
                 env={"PATH": os.defpath},
                 stdin=subprocess.PIPE if pipe_stdin else subprocess.DEVNULL,
@@ -192,7 +199,7 @@ class _Child:
         self.stdout, self.stderr = _detached(self._minder.stdout), _detached(self._minder.stderr)
         self._listener = _thread(self._listen)
         job = {"argv": list(argv), "env": dict(env), "cwd": str(cwd), "attempt": attempt, "nice": NICE}
-        _write_all(self._control, json.dumps(job).encode() + b"\n")
+        send_message(self._control, job)
 
     def started(self, on_start: Callable[[ProcessId, ProcessId], None]) -> None:
         """Wait for the agent's pid and pass it on; ``SpawnFailed`` if there is none."""
@@ -201,7 +208,7 @@ class _Child:
         if said is None or "error" in said:
             reason = said["error"] if said else "the minder ended before it started anything"
             raise SpawnFailed(reason, missing=bool(said and said.get("missing")))
-        self._agent = ProcessId(said["pid"], said["start"])
+        self._agent = ProcessId(said["pid"], said["start"] or start_token(said["pid"]) or "")
         if self._minder_id is not None:
             on_start(self._minder_id, self._agent)
 
@@ -217,7 +224,10 @@ class _Child:
     def end(self, *, grace: float) -> None:
         """Nothing of the attempt is alive afterwards, the minder included."""
         quarry = Quarry(attempt=self._attempt, leader=self._minder_id, agent=self._agent)
-        end_processes(quarry, grace=grace)
+        said = self.exit_message or {}
+        end_processes(quarry, grace=grace, childless=bool(said.get("childless")))
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._control, ALL_ENDED)
         os.close(self._control)
         try:
             self._minder.wait(DRAIN_SECONDS)
@@ -230,24 +240,16 @@ class _Child:
                 self._minder.stdin.close()
 
     def _listen(self) -> None:
-        with os.fdopen(self._status, "rb") as lines:
-            for line in lines:
-                message = json.loads(line)
-                if self._start_message is None:
-                    self._start_message = message
-                    self._spoke.set()
-                else:
-                    self.exit_message = message
-                    self.finished.set()
+        while (message := read_message(self._status)) is not None:
+            if self._start_message is None:
+                self._start_message = message
+                self._spoke.set()
+            else:
+                self.exit_message = message
+                self.finished.set()
+        os.close(self._status)
         self._spoke.set()
         self.finished.set()
-
-
-def _write_all(descriptor: int, content: bytes) -> None:
-    view = memoryview(content)
-    with contextlib.suppress(BrokenPipeError):
-        while view:
-            view = view[os.write(descriptor, view) :]
 
 
 def _detached(stream: Any) -> int:
