@@ -9,7 +9,7 @@ from factory_site.doctor.report import EXAMPLES, Finding
 from runs.flow import RunState
 from runs.models import Attempt, AttemptPhase, Run
 from runs.queue.limits.telling import limits_seen
-from runs.queue.waiting import capacities, run_waiting
+from runs.queue.waiting import WORKTREE, capacities, run_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +20,7 @@ PREPARING = timedelta(minutes=15)
 OVERDUE = timedelta(seconds=30)
 DAY = timedelta(hours=24)
 MOST_COUNTED = 1_000
+WORKTREE_MEND = "set GITHUB_TOKEN where the worker runs, then start it again: manage.py work"
 SAMPLE = 50  # queued runs that are placed against every worker
 
 
@@ -46,7 +47,8 @@ def queue_stuck(at: datetime) -> list[Finding]:
         run, waiting = lost[0]
         text = f"run {run.run_id} fits no worker: {waiting.text}"
         ids = _ids([each for each, _ in lost])
-        found.append(Finding("unplaceable", len(lost), run.queued_at, text, ids, "manage.py work --label NAME=VALUE"))
+        mend = WORKTREE_MEND if WORKTREE in waiting.text else "manage.py work --label NAME=VALUE"
+        found.append(Finding("unplaceable", len(lost), run.queued_at, text, ids, mend))
     if oldest.queued_at and at - oldest.queued_at > QUEUE_OLD:
         text = f"run {oldest.run_id} has been ready since {oldest.queued_at:%H:%M:%S} UTC"
         found.append(

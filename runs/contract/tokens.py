@@ -89,6 +89,13 @@ class TokenSource:
             details={"tried": tried},
         )
 
+    def has_token(self) -> bool:
+        """Whether there is a token now, by the rules of ``token``."""
+        try:
+            return bool(self.token().value)
+        except Permanent:
+            return False
+
     def renew(self) -> None:
         """Forget what the CLI said, so that the next resolution asks it again; called after a 401."""
         with self._lock:

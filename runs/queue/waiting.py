@@ -39,6 +39,10 @@ class Waiting:
     until: datetime | None = None
 
 
+# Agents that change repositories are the most common ones that a new machine cannot serve.
+WORKTREE = "workspace kind worktree"
+WORKTREE_NEEDS = "; a worker offers it with GITHUB_TOKEN set and a credential that allows it"
+
 Provider = Callable[[], Sequence[Capacity]]
 _provider: list[Provider] = []
 
@@ -113,7 +117,8 @@ def _nearest(requirement: Requirement, workers: Sequence[Capacity]) -> str:
         return "no worker is running; start one with: manage.py work"
     worker = min(workers, key=lambda each: (_lacks(each.offer, requirement), each.worker_id))
     name = worker.worker_id if worker.is_pool else f"worker {worker.worker_id}"
-    return f"nearest {name} lacks {missing(worker.offer, requirement)}"
+    lacks = missing(worker.offer, requirement)
+    return f"nearest {name} lacks {lacks}{WORKTREE_NEEDS if lacks == WORKTREE else ''}"
 
 
 def _lacks(offer: Offer, requirement: Requirement) -> int:

@@ -43,6 +43,7 @@ def main(argv: Sequence[str]) -> int:
         sys.stderr.write(f"work: {error.message}\n")
         return EXIT_USAGE
     note_without_agent(host.options)
+    worker.offering.note_limits()
     return worker.run()
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -21,8 +22,11 @@ UPLOAD_SECONDS = 60.0  # without progress
 FIRST_RETRY = 0.5  # seconds; doubled up to LONGEST_RETRY
 LONGEST_RETRY = 30.0
 CREDENTIAL_PAUSE = 5.0  # seconds between two looks at a credential file that was refused
+COMPLAINT_SECONDS = 60.0  # between two log lines about a refused credential
 DOUBLINGS = 10
 CLOCK: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+log = logging.getLogger(__name__)
 
 
 class Unreachable(Exception):
@@ -90,6 +94,7 @@ class Client:
         self.credentials = credentials
         self.worker_id = worker_id
         self._connections = Connections(url)
+        self._refused_at: float | None = None
 
     def post(self, path: str, body: Mapping[str, Any], *, key: str | None = None, worker_id: str | None = None,
              wait: float = 0.0) -> Answer:  # fmt: skip
@@ -124,13 +129,26 @@ class Client:
             raise Unreachable(str(error)) from None
         received = elapsed()
         if reply.status >= HTTPStatus.MULTIPLE_CHOICES:
-            raise _fault(reply)
+            fault = _fault(reply)
+            if fault.reaction is Reaction.STOP_CLAIMING:
+                self._say_refused(fault.code)
+            raise fault
         document: dict[str, Any] = {}
         if method == "POST" and "json" in reply.header("Content-Type"):
             with contextlib.suppress(ValueError):
                 found = json.loads(reply.content)
                 document = found if isinstance(found, dict) else {}
         return Answer(document=document, content=reply.content, received=received)
+
+    def _say_refused(self, code: str) -> None:
+        """What a person has to do, once a minute, whichever request was refused."""
+        if self._refused_at is not None and elapsed() - self._refused_at < COMPLAINT_SECONDS:
+            return
+        self._refused_at = elapsed()
+        path, node = self.credentials.path, self.credentials.current.node
+        log.warning("event=credential_refused code=%s file=%s next='on the control node: manage.py credentials rotate "
+                    "%s --output FILE; put FILE here as %s and this process goes on by itself'",
+                    code, path, node, path)  # fmt: skip
 
 
 def patiently(act: Callable[[], Answer], credentials: CredentialFile, pause: Callable[[float], bool]) -> Answer:

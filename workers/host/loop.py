@@ -268,8 +268,6 @@ class Worker:
             self._told = None
             return
         if fault.reaction is Reaction.STOP_CLAIMING:
-            self._complain(fault.code, f"event=credential_refused code={fault.code} "
-                           f"file={self.host.client.credentials.path}")  # fmt: skip
             self._told = None
             signals.pause(CREDENTIAL_PAUSE)
             self.host.client.credentials.reread(force=True)

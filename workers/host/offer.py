@@ -1,11 +1,13 @@
 """What this worker says it can take, and what is missing on its machine."""
 
 import shutil
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from runs.contract.placement import ANY_REPOSITORY
+from runs.contract.tokens import TokenSource
 from runs.contract.wire import PROTOCOL_VERSION, SPEC_VERSIONS
 from workers.host.adapters.registry import AdapterRegistry, any_adapter
 from workers.host.attempt.record import kept_summary
@@ -17,6 +19,10 @@ from workers.host.options import Options, UsageError
 from workers.host.settings import Settings
 
 GIGABYTE = 1024**3
+WITHOUT_WORKTREE = (
+    "note: without a forge token this machine takes no runs that change a repository (workspace kind worktree); set"
+    " GITHUB_TOKEN and start it again, or run `gh auth login`\n"
+)
 
 
 class Offers(Protocol):
@@ -41,6 +47,10 @@ class Offers(Protocol):
     @property
     def registry(self) -> AdapterRegistry:
         """The adapters of this version."""
+
+    @property
+    def tokens(self) -> TokenSource:
+        """Where the forge's token comes from."""
 
     @property
     def version(self) -> str:
@@ -76,7 +86,7 @@ class Offering:
             "adapters": [name for name in named if name not in self.narrowed],
             "anyAdapter": override or self._any_adapter(),
             "adapterOverride": override,
-            "workspaceKinds": [kind for kind in WORKSPACE_KINDS if kind not in self.narrowed],
+            "workspaceKinds": [kind for kind in WORKSPACE_KINDS if kind not in {*self.narrowed, *self.kinds_missing()}],
             "repositories": self.repositories,
         }
 
@@ -87,6 +97,7 @@ class Offering:
         return {
             "isolation": {"level": ISOLATION, "lacks": [] if self._by_name() else ["not_in_this_version"]},
             "adaptersMissing": missing,
+            "kindsMissing": self.kinds_missing(),
             "kept": kept_summary(self.host.home),
             "disk": {"freeBytes": disk.free, "totalBytes": disk.total},
         }
@@ -95,6 +106,15 @@ class Offering:
         """Adapters that are not ready, with the reason."""
         command = self.host.options.command
         return {"command": "cli_missing"} if command and not self._finds(command[0]) else {}
+
+    def kinds_missing(self) -> dict[str, str]:
+        """Workspace kinds that cannot be provisioned here, with the reason; asked anew, so that a login is noticed."""
+        return {} if self.host.tokens.has_token() else {"worktree": "no_forge_token"}
+
+    def note_limits(self) -> None:
+        """Say on stderr what this machine will not take."""
+        if self.kinds_missing():
+            sys.stderr.write(WITHOUT_WORKTREE)
 
     def blocked(self) -> str | None:
         """Why this worker takes nothing although it lives; None if it does."""

@@ -34,7 +34,7 @@ def perform(command: Verbs, options: Mapping[str, Any]) -> None:
     if options["json"]:
         command.show_json(worker_json(row))
         return
-    missing = row.health.get("adaptersMissing", {})
+    missing = {**row.health.get("adaptersMissing", {}), **row.health.get("kindsMissing", {})}
     command.show_fields(
         {
             "worker": row.worker_id,

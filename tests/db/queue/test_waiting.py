@@ -40,6 +40,16 @@ def test_the_sentence_names_what_the_nearest_worker_lacks():
     assert waiting.text.endswith("lacks an adapter for any")
 
 
+def test_a_worker_that_may_not_change_repositories_is_told_what_it_needs():
+    run = enqueue(workspace={"kind": "worktree", "repository": "acme/shop", "branch": "feat"}, repository="acme/shop")
+    near = replace(OFFER, workspace_kinds=frozenset({"artifacts", "ephemeral"}))
+    waiting = run_waiting(run, [Capacity(worker(3), near, is_busy=False)])
+    assert waiting is not None
+    assert waiting.code == "unplaceable"
+    assert waiting.text.startswith(f"nearest worker {worker(3)} lacks workspace kind worktree; ")
+    assert "GITHUB_TOKEN" in waiting.text
+
+
 def test_a_hold_says_until_when_or_for_whom():
     """RU-S20"""
     run = enqueue(exclusiveKey="branch:1:x")

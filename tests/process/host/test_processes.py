@@ -282,6 +282,7 @@ def test_a_revoked_token_ends_the_agent_and_a_new_file_lets_the_worker_go_on(pla
         plane.tokens = {TOKEN.replace("a1B2", "z9Y8")}
     gone(pids, 20)
     wait_for(lambda: list(machine.home.glob("boots/*/outbox/*/*/manifest.json")), what="the outcome in the spool")
+    wait_for(lambda: "credentials rotate lab --output FILE" in machine.log(), what="the way to a new token")
     machine.write_credential(TOKEN.replace("a1B2", "z9Y8"))
     assert plane.result_of(lease)["reasonCode"] == "adapter_error"
     again = plane.enqueue(adapter="fake", spec={"input": {"fake": {"artifact": {"verdict": "on"}}}})

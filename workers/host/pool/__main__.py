@@ -6,6 +6,7 @@ from pathlib import Path
 
 from runs.contract.errors import FactoryError
 from runs.contract.stamp import code_stamp
+from runs.contract.tokens import TokenSource
 from workers.host.adapters.registry import AdapterRegistry
 from workers.host.client import Client
 from workers.host.credential import CredentialFile, check_address, credential_path
@@ -52,7 +53,8 @@ def build(options: PoolOptions, settings: Settings) -> tuple[Supervisor, Restart
     version = code_stamp()
     config = load_host_config(home)
     worker = with_agent(options.worker, config)
-    machine = Machine(settings, worker, config, make_private(home), AdapterRegistry(), version)
+    tokens = TokenSource(settings.forge_server_url, settings.environment)
+    machine = Machine(settings, worker, config, make_private(home), AdapterRegistry(), tokens, version)
     offering = Offering(machine)
     folder = RunFolder(settings.home / "run")
     hold_lock(folder.path, NAME, node=credentials.current.node, pool=options.pool)
@@ -62,6 +64,7 @@ def build(options: PoolOptions, settings: Settings) -> tuple[Supervisor, Restart
     signals.install(restart.ask)
     reporter = Reporter(Client(url, credentials, ""), offering, options.pool)
     note_without_agent(worker)
+    offering.note_limits()
     return Supervisor(options, own, Dead(folder, home), reporter, signals), restart
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runs.contract.pool import PENDING_SECONDS, REPORT_SECONDS
+from runs.contract.tokens import TokenSource
 from workers.host.adapters.registry import AdapterRegistry
 from workers.host.host_config import HostConfig
 from workers.host.options import Options
@@ -38,6 +39,7 @@ class Machine:
     config: HostConfig
     home: Path
     registry: AdapterRegistry
+    tokens: TokenSource
     version: str
 
 
