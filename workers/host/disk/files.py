@@ -42,8 +42,8 @@ def write_whole(path: Path, content: bytes, mode: int = PRIVATE_FILE, *, durable
 
 
 def write_json(path: Path, document: Mapping[str, Any], *, durable: bool = False) -> None:
-    """``write_whole`` of a JSON document."""
-    content = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass")
+    """``write_whole`` of a JSON document, on one line: indented, it would be written by Python and not in C."""
+    content = json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")
     write_whole(path, content, durable=durable)
 
 

@@ -108,7 +108,10 @@ def _hunt(quarry: Quarry, known: dict[int, ProcessId]) -> list[ProcessId]:
             found.add(leader)
     if quarry.attempt:
         marker = f"{MARKER_NAME}={quarry.attempt}"
-        found.update(row.identity for row in rows if not row.zombie and carries(row.identity, marker))
+        # What is older than the minder has its environment from others: only young ones are worth reading.
+        begun = next((row.started for row in rows if row.identity == leader), 0.0)
+        young = (row for row in rows if not row.zombie and row.started >= begun)
+        found.update(row.identity for row in young if carries(row.identity, marker))
     # Once seen below the leader, a process is ours also when its parent died and it made a session of its own.
     known.update({process.pid: process for process in found})
     found.update(process for process in known.values() if is_alive(process))

@@ -29,6 +29,7 @@ class ProcessRow:
     parent: int
     group: int
     zombie: bool
+    started: float  # in a unit of the system's own, to tell which of two processes is older
 
 
 def start_token(pid: int) -> str | None:
@@ -121,6 +122,7 @@ def _row(pid: int) -> ProcessRow | None:
         parent=int(fields[stat.PARENT]),
         group=int(fields[stat.GROUP]),
         zombie=fields[stat.STATE] in "ZX",
+        started=float(fields[stat.START]),
     )
 
 
@@ -135,6 +137,7 @@ def _foreign_row(pid: int) -> ProcessRow | None:
                 parent=found.ppid(),
                 group=os.getpgid(pid),
                 zombie=found.status() == psutil.STATUS_ZOMBIE,
+                started=found.create_time(),
             )
     return None
 

@@ -229,12 +229,11 @@ class _Child:
         with contextlib.suppress(BrokenPipeError):
             os.write(self._control, ALL_ENDED)
         os.close(self._control)
-        try:
-            self._minder.wait(DRAIN_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._minder.kill()
-            self._minder.wait()
+        # The end of its pipe is the end of the minder: a wait with a time-out would look again and again.
         self._listener.join(DRAIN_SECONDS)
+        if self._listener.is_alive():
+            self._minder.kill()
+        self._minder.wait()
         if self._minder.stdin is not None:
             with contextlib.suppress(OSError):
                 self._minder.stdin.close()

@@ -14,7 +14,7 @@ _boot: list[str] = []
 def stat_fields(pid: int) -> list[str] | None:
     """The fields of ``/proc/PID/stat`` behind the name, zombies included; None if there is no such process."""
     try:
-        text = read_whole(f"/proc/{pid}/stat").decode("utf-8", "replace")
+        text = _read(f"/proc/{pid}/stat", once=True).decode("utf-8", "replace")
     except OSError:
         return None
     # The name in parentheses may hold blanks and parentheses itself.
@@ -36,10 +36,15 @@ def start_token(pid: int) -> str:
 
 def read_whole(path: str) -> bytes:
     """The content of a file of ``/proc``. Raises ``OSError``."""
+    return _read(path)
+
+
+def _read(path: str, *, once: bool = False) -> bytes:
+    """``once`` for what is smaller than a page, which a single read returns whole."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        content = b""
-        while chunk := os.read(descriptor, 65536):
+        content = os.read(descriptor, 65536)
+        while not once and (chunk := os.read(descriptor, 65536)):
             content += chunk
         return content
     finally:
