@@ -79,6 +79,7 @@ def _database(config: Config) -> dict[str, Any]:
     """Return the database with the options that keep claims right on SQLite."""
     database: dict[str, Any] = dict(dj_database_url.parse(config.databases_url, conn_max_age=60))
     if database["ENGINE"] == "django.db.backends.sqlite3":
+        database["ENGINE"] = "runs.sqlite"
         database["OPTIONS"] = {
             # A transaction takes the write lock at its start: upgrading a read lock later fails at once, unwaited.
             "transaction_mode": "IMMEDIATE",

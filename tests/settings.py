@@ -17,7 +17,7 @@ os.environ["FACTORY_HOME"] = str(_HOME)
 from factory_site.settings import *  # noqa: E402, F403 - the environment is cleaned before it is read
 from factory_site.settings import DATABASES, STORAGES  # noqa: E402
 
-if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+if DATABASES["default"]["ENGINE"] == "runs.sqlite":
     # A file, as in production: threads and processes of a test then really compete for its lock.
     DATABASES["default"]["TEST"] = {"NAME": str(_HOME / "test.sqlite3")}
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 0.025  # between two looks at SQLite's data_version, each of which costs microseconds
+LOOK_SECONDS = 0.015  # between two looks at SQLite's data_version, each of which costs microseconds
 LISTEN_SECONDS = 0.1  # how long one wait for a notification may keep the watcher from ending
 FALLBACK_SECONDS = 2.0  # what a lost wake-up costs at most
 RECONNECT_SECONDS = 1.0

@@ -165,7 +165,7 @@ def _with_news(waiters: list[_Waiter]) -> list[_Waiter]:
 def _held(event: threading.Event, timeout: float, stop: WaitEnd | None) -> bool:
     """Wait without a database connection; what a caller's open transaction holds stays, for it is still needed."""
     if not connection.in_atomic_block:
-        connections.close_all()
+        getattr(connection, "set_aside", connection.close)()
     if stop is None:
         return event.wait(timeout)
     with stop.ends(event):
