@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import F, Q
 
 from runs.clock import now as clock_now
 from runs.contract.errors import FactoryError, Transient
@@ -28,6 +28,19 @@ CLAIM = timedelta(seconds=60)  # a consumer that needs longer may be repeated; i
 MOST_TRIES = 12
 LONGEST_PAUSE = timedelta(minutes=10)
 PENDING = Q(done_at__isnull=True, dead_at__isnull=True)
+MOST_LOOKED_AT = 10  # rows that one delivery tries to have, when others take them first
+# Pending, in nobody's hand, and first of its stream. It is asked after every commit that has an effect, and to compose
+# it takes the ORM ten times as long as the answer.
+DUE = """
+FROM runs_outbox AS due
+WHERE due.done_at IS NULL AND due.dead_at IS NULL AND due.available_at <= %s
+AND (due.claimed_until IS NULL OR due.claimed_until <= %s)
+AND NOT EXISTS (
+    SELECT 1 FROM runs_outbox AS earlier
+    WHERE earlier.done_at IS NULL AND earlier.dead_at IS NULL
+    AND earlier.stream = due.stream AND earlier.id < due.id
+)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +76,9 @@ def register_listener(topic: str, listener: Listener) -> None:
 
 def outbox_pass(limit: int = 50) -> int:
     """Deliver what is due, at most ``limit`` rows; return how many were tried. Any number of passes may run at once."""
-    told = sum(_tell(topic, limit) for topic in sorted(_listeners))
+    told = sum(_tell(topic, limit) for topic in sorted(_due_topics() & _listeners.keys()))
     tried = 0
-    while tried < limit:
+    while tried < limit and _due_topics() & _consumers.keys():
         row = _claim(clock_now())
         if row is None:
             break
@@ -81,13 +94,10 @@ def consumed_topics() -> list[str]:
 
 def _tell(topic: str, limit: int) -> int:
     """Tell the listener of the topic what is due, in one transaction; how many rows. None when it raised."""
-    if not _due(clock_now(), [topic])[:1]:
-        return 0
     try:
         with write_transaction():
             now = clock_now()
-            due = _due(now, [topic])
-            rows = list((due.select_for_update(skip_locked=True) if has_row_locks() else due)[:limit])
+            rows = _due(now, [topic], limit, lock=has_row_locks())
             told = [Delivery(row.pk, row.topic, row.key, row.payload, repeated=row.tries > 0) for row in rows]
             observed = (_listeners[topic](told) if told else None) or {}
             Outbox.objects.filter(pk__in=[row.pk for row in rows]).update(
@@ -99,21 +109,25 @@ def _tell(topic: str, limit: int) -> int:
     return len(rows)
 
 
-def _due(now: datetime, topics: Sequence[str]) -> QuerySet[Outbox]:
-    """What may be delivered now: pending, not in anybody's hand, and first of its stream."""
-    unclaimed = Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
-    earlier = Outbox.objects.filter(PENDING, stream=OuterRef("stream"), id__lt=OuterRef("id"))
-    return (
-        Outbox.objects.filter(PENDING, unclaimed, available_at__lte=now, topic__in=topics)
-        .filter(~Exists(earlier))
-        .order_by("available_at", "id")
-    )
+def _due_topics() -> set[str]:
+    """The topics of what may be delivered now."""
+    now = clock_now()
+    found = Outbox.objects.raw(f"SELECT min(due.id) AS id, due.topic {DUE} GROUP BY due.topic", [now, now])
+    return {row.topic for row in found}
+
+
+def _due(now: datetime, topics: Sequence[str], limit: int, *, lock: bool = False) -> list[Outbox]:
+    """What may be delivered now of these topics, at most ``limit``; locked to the commit, without what others hold."""
+    named = ", ".join(["%s"] * len(topics))
+    order = f"ORDER BY due.available_at, due.id LIMIT {limit:d}"
+    text = f"SELECT due.* {DUE} AND due.topic IN ({named}) {order}"
+    return list(Outbox.objects.raw(text + (" FOR UPDATE OF due SKIP LOCKED" if lock else ""), [now, now, *topics]))
 
 
 def _claim(now: datetime) -> Outbox | None:
     """Take the oldest deliverable row by compare-and-set on its claim."""
     unclaimed = Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
-    for row in _due(now, consumed_topics())[:10]:
+    for row in _due(now, consumed_topics(), MOST_LOOKED_AT):
         taken = Outbox.objects.filter(PENDING, unclaimed, pk=row.pk).update(
             claimed_until=now + CLAIM, tries=F("tries") + 1
         )
