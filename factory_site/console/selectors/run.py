@@ -1,4 +1,4 @@
-"""One run: where it is, how its last attempt ended badly, and what its tabs show."""
+"""One run: where it is, what may be done to it, and what its tabs show."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import OuterRef, Subquery
 
 from factory_site.console.selectors.counted import Counted
+from factory_site.console.selectors.failure import attempt_failure
 from factory_site.console.selectors.runs import RunRow, rows_of
-from factory_site.console.selectors.trace import Entry, ended_by_signal, first_errors, last_words
-from factory_site.console.wording.reasons import CAUSES, Reason, reason_of
 from runs.contract.receipt import receipt_verifies
 from runs.flow import RunState
 from runs.flows.steps import flow_waits_for
 from runs.models import (
     Attempt,
-    AttemptOutcome,
     JournalRow,
     Receipt,
     ResultArtifact,
@@ -35,13 +33,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from factory_site.console.selectors.failure import Failure
+
 TABS = {"trace": "Trace", "result": "Result", "spec": "Spec", "journal": "Attempts and journal", "receipt": "Receipt"}
 PLACEMENT = {"placement": "Placement"}
-BAD = (AttemptOutcome.FAILED, AttemptOutcome.TIMED_OUT, AttemptOutcome.REFUSED)
 JOURNAL_ROWS = 200
-SAME_LIMIT = 100  # equal failures that are counted
-DAY = timedelta(hours=24)
-TAIL_CHARACTERS = 4_000
 BOUND = {
     "specHash": "the specification",
     "defHash": "the agent's definition",
@@ -52,23 +48,6 @@ BOUND = {
     "journalHead": "the journal up to the result",
     "receiptHash": "all of these together",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """How the newest attempt ended badly: what to read first."""
-
-    attempt: Attempt
-    reason: Reason
-    cause: str
-    used: str
-    again_at: datetime | None
-    is_final: bool
-    message: str
-    tail: str
-    errors: Sequence[Entry]
-    logs: Sequence[ResultArtifact]
-    same: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,48 +142,8 @@ def run_head(run: Run) -> RunHead:
         attempts=attempts,
         attempt=newest,
         usage=getattr(newest, "usage", None) if newest else None,
-        failure=_failure(run, newest),
+        failure=attempt_failure(run, newest),
     )
-
-
-def _failure(run: Run, attempt: Attempt | None) -> Failure | None:
-    if attempt is None or attempt.outcome not in BAD:
-        return None
-    detail: dict[str, Any] = json.loads(attempt.detail_json or "{}")
-    since = (attempt.finished_at or attempt.claimed_at) - DAY
-    same = Attempt.objects.filter(
-        agent_ref=attempt.agent_ref, finished_at__gte=since, reason_code=attempt.reason_code
-    ).exclude(pk=attempt.pk)
-    return Failure(
-        attempt=attempt,
-        reason=reason_of(attempt.reason_code),
-        cause=CAUSES.get(attempt.cause, ""),
-        used=_used(run, attempt),
-        again_at=run.available_at if run.state == RunState.QUEUED else None,
-        is_final=run.is_at_rest,
-        message=str(detail.get("message") or detail.get("check") or _killed(attempt)),
-        tail=(str(detail.get("tail") or "") or last_words(attempt))[-TAIL_CHARACTERS:].strip(),
-        errors=first_errors(attempt),
-        logs=list(
-            ResultArtifact.objects.filter(attempt=attempt, kind__in=["console", "verify_log", "transcript"])
-            .select_related("artifact")
-            .order_by("kind", "name")
-        ),
-        same=same.order_by()[:SAME_LIMIT].count(),
-    )
-
-
-def _killed(attempt: Attempt) -> str:
-    """What a missing exit code means; no read when there is one."""
-    return ended_by_signal(attempt) if attempt.exit_code is None else ""
-
-
-def _used(run: Run, attempt: Attempt) -> str:
-    if attempt.cause == "environment":
-        return f"environment failure {run.environment_failures} of {run.max_environment_retries + 1}"
-    if attempt.cause == "agent_error":
-        return f"agent failure {run.agent_error_failures} of {run.max_attempts}"
-    return ""
 
 
 def run_result(run: Run) -> dict[str, Any]:

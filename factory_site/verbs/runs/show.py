@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from factory_site.command_verbs import instant
+from factory_site.shell.failed_run import failure_lines
 from runs.reading.detail import run_detail, run_find
 
 if TYPE_CHECKING:
@@ -24,8 +25,9 @@ def declare(parser: CommandParser) -> None:
 
 
 def perform(command: Verbs, options: Mapping[str, Any]) -> None:
-    """Print one run, its attempts and its journal."""
-    document = run_detail(run_find(options["id"]))
+    """Print one run; of one that ended badly the first error next; then its attempts and its journal."""
+    run = run_find(options["id"])
+    document = run_detail(run)
     if options["json"]:
         command.show_json(document)
         return
@@ -38,6 +40,8 @@ def perform(command: Verbs, options: Mapping[str, Any]) -> None:
             "receipt": document["receiptHash"],
         }
     )
+    for line in failure_lines(run):
+        command.stdout.write(line)
     for row in document["attempts"]:
         ended = f"{row['outcome']}, {row['reasonCode']}" if row["outcome"] else row["phase"]
         command.stdout.write(

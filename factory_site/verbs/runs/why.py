@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from factory_site.shell.failed_run import rest_line
 from runs.reading.detail import run_find
 from runs.reading.why import run_why
 
@@ -24,10 +25,14 @@ def declare(parser: CommandParser) -> None:
 
 
 def perform(command: Verbs, options: Mapping[str, Any]) -> None:
-    """Print why it waits."""
-    document = run_why(run_find(options["id"]))
+    """Print why it waits; of a run at rest how it ended, and what tells more."""
+    run = run_find(options["id"])
+    document = run_why(run)
     if options["json"]:
         command.show_json(document)
+        return
+    if run.is_at_rest:
+        command.stdout.write(rest_line(run))
         return
     waiting = document["waiting"]
     command.stdout.write(

@@ -1,38 +1,20 @@
 """Pausing, resuming and raising from a shell: the same services, the same audit."""
 
 from datetime import timedelta
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from runs.clock import now
 from runs.models import BudgetRaise, Pause
-from runs.nudge import _starter
 from tests import queue_driver as queue
+from tests.db.commands.conftest import manage, refused
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def somebody(monkeypatch):
-    monkeypatch.setenv("LOGNAME", "dana")
+def shell():
     queue.load_definitions()
-    yield
-    _starter.clear()  # a command of this process wakes passes through huey; the next test has none
-
-
-def manage(*argv):
-    said = StringIO()
-    call_command(*argv, stdout=said)
-    return said.getvalue()
-
-
-def refused(*argv):
-    with pytest.raises(CommandError) as told:
-        manage(*argv)
-    assert "\n" not in str(told.value)
-    return str(told.value)
 
 
 def test_a_repository_is_paused_and_resumed():

@@ -1,42 +1,25 @@
 """The same verbs from a shell: the same services, the same audit."""
 
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from runs.clock import now
 from runs.models import JournalRow, Outbox, Run
-from runs.nudge import _starter
 from runs.outbox.write import outbox_add
 from tests import queue_driver as queue
+from tests.browser.fleet import add_entry
+from tests.db.commands.conftest import manage, refused
 from tests.site_agents import load_reader
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def somebody(monkeypatch, tmp_path):
-    monkeypatch.setenv("LOGNAME", "dana")
+def shell(monkeypatch, tmp_path):
     load_reader(tmp_path)
     (tmp_path / "input.json").write_text('{"log": "boom"}')
     monkeypatch.chdir(tmp_path)
-    yield
-    _starter.clear()  # a command of this process wakes passes through huey; the next test has none
-
-
-def manage(*argv):
-    said = StringIO()
-    call_command(*argv, stdout=said)
-    return said.getvalue()
-
-
-def refused(*argv):
-    with pytest.raises(CommandError) as told:
-        manage(*argv)
-    assert "\n" not in str(told.value)
-    return str(told.value)
 
 
 def test_a_run_is_started_extended_released_failed_and_retried():
@@ -101,3 +84,25 @@ def test_a_dead_delivery_is_queued_again():
 def test_a_mistake_is_one_line_that_names_the_next_command(argv, told):
     assert told in refused(*argv)
     assert not Run.objects.exists()
+
+
+def test_the_first_error_of_a_failed_run_stands_on_top_and_its_retry_is_named():
+    manage("runs", "start", "log-reader@1", "--input", "input.json")
+    run = Run.objects.get()
+    attempt = queue.claim()
+    add_entry(attempt, 1, "tool_use", {"id": "1", "name": "bash", "input": {"command": "npm test"}})
+    add_entry(attempt, 2, "tool_result", {"toolUseId": "1", "content": "1 failing\x1b[2J", "isError": True})
+    queue.publish(attempt, queue.failed_body(attempt, "policy_denied", detail={"message": "not on this host"}))
+    lines = manage("runs", "show", run.run_id).splitlines()
+    start = lines.index("attempt 1 failed: The policy does not allow it (policy_denied); exit code 1; not on this host")
+    assert lines[start + 1 : start + 4] == [
+        "first error: bash npm test",
+        "  | 1 failing[U+001B][2J",
+        "next: Compare the definition with policy.yaml.",
+    ]
+    retry = f"manage.py runs retry {run.run_id} --force (it ended with policy_denied, which another try does not mend)"
+    assert lines[start + 4] == f"queue it again: {retry}"
+    assert manage("runs", "why", run.run_id) == (
+        f"{run.run_id} is failed (policy_denied) and waits for nothing; see: manage.py runs show {run.run_id}; "
+        f"queue it again: {retry}\n"
+    )

@@ -1,0 +1,1 @@
+"""What people read and type in a shell: verbs of the commands, and the lines that they print."""
