@@ -251,3 +251,12 @@ def _joined(*parts: str) -> str:
 def _listing(title: str, items: Iterable[str]) -> str:
     lines = [f"- {item}" for item in items]
     return "\n".join([f"{title}:", *lines]) if lines else ""
+
+
+def rests_sentence(*, submitted_for_review: bool) -> str:
+    """Why a converged pull request is not merged by the product, and what a person may do."""
+    if submitted_for_review:
+        why, instead = "It was submitted for review only", "resubmit it with its merge allowed"
+    else:
+        why, instead = "FACTORY_AUTO_MERGE was off when it converged", "turn the setting on and resubmit it"
+    return f"{why}, so people merge it. Merge it on the forge, or {instead}."

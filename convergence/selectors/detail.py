@@ -18,6 +18,7 @@ from convergence.models import (
     Round,
 )
 from convergence.selectors.findings import findings_counted, findings_shown, waivers_shown
+from convergence.selectors.resting import rests_because
 from convergence.selectors.shapes import (
     Counter,
     Counters,
@@ -70,6 +71,7 @@ def pull_detail(pull: PullRequest) -> PullDetail:
         base_ref=pull.base_ref,
         auto_merge=generation.auto_merge,
         outcome=generation.outcome,
+        rests_because=rests_because(pull, generation),
         submitted_by=generation.submitted_by,
         submitted_at=generation.submitted_at,
         warnings=list(generation.warnings),

@@ -268,7 +268,10 @@ class ReviewerShown:
 
 @dataclass(frozen=True, slots=True)
 class PullDetail:
-    """Everything of one pull request that convergence knows. ``waiting_for`` is the API's object, None at the end."""
+    """Everything of one pull request that convergence knows.
+
+    ``waiting_for`` is the API's object, None at the end; ``rests_because`` says why a converged one is left to people.
+    """
 
     pr_key: str
     title: str
@@ -284,6 +287,7 @@ class PullDetail:
     base_ref: str
     auto_merge: bool
     outcome: str
+    rests_because: str | None
     submitted_by: str
     submitted_at: datetime
     warnings: Sequence[str]

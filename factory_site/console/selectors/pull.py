@@ -21,6 +21,7 @@ from convergence.models import (
 )
 from convergence.selectors.findings import findings_counted
 from convergence.selectors.lookup import pull_named
+from convergence.selectors.resting import rests_because
 from factory_site.console.wording.texts import TIMER_EFFECTS
 from merging.models import MergeAttempt, MergeFlow
 from runs.contract.numbers import whole_number
@@ -92,6 +93,7 @@ class PullHead:
     spent: int | None
     allowed: int | None  # µUSD that its runs may spend together, raises included; None without a limit
     is_over: bool
+    rests_because: str | None  # why a converged one is left to people
     cancel_reason: str  # what the person wrote; blank when nobody cancelled it
 
 
@@ -163,6 +165,7 @@ def pull_head(pull: PullRequest) -> PullHead:
         spent=_spent(pull.subject),
         allowed=_allowed(pull.subject),
         is_over=flow is None or flow.is_terminal,
+        rests_because=rests_because(pull, generation),
         cancel_reason=log.note if log and generation and generation.outcome.startswith("cancelled by") else "",
     )
 

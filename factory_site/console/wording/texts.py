@@ -16,7 +16,7 @@ PULL_REASONS = {
     "converge_gate": "The gate reads every open thread",
     "scope_check": "An agent asks whether it delivers what it closes",
     "await_answer": "For an answer",
-    "converged": "Nothing actionable is left",
+    "converged": "Nothing is open; people merge it",
     "merged": "Landed on its base",
     "abandoned": "Ended without a merge",
     "waiting_deps": "For the pull requests that it depends on",

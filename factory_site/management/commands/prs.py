@@ -87,6 +87,7 @@ class Command(Verbs):
                 "waits": waiting and waiting["sentence"],
                 "reads": document["mergeability"] and document["mergeability"]["inputs"],
                 "outcome": document["outcome"],
+                "rests": document["restsBecause"],
                 "landed": document["landedSha"],
                 "url": document["url"],
             }

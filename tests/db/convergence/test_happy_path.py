@@ -1,4 +1,5 @@
 from convergence.models import Round
+from convergence.selectors.detail import pull_detail
 
 
 def test_a_review_is_worked_reviewed_again_and_converges(stage):
@@ -37,4 +38,5 @@ def test_a_review_is_worked_reviewed_again_and_converges(stage):
         "gate_passed",
     ]
     assert stage.pull.state == "converged"
+    assert "submitted for review only" in str(pull_detail(stage.pull).rests_because)
     assert Round.objects.count() == 1

@@ -4,6 +4,7 @@ import pytest
 
 from convergence.looks.look import convergence_look
 from convergence.models import ConvergenceFlow, Escalation, Round, RoundTurn
+from convergence.selectors.detail import pull_detail
 from runs.clock import now
 from runs.contract.errors import FactoryError, Invalid, Refused
 from runs.models import HumanTask, Run
@@ -294,6 +295,10 @@ def test_a_setting_that_forbids_merging_ends_at_converged(stage, settings):
     stage.agent({"status": "converged"})
     stage.settle()
     assert (stage.flow.state, stage.pull.state) == ("converged", "converged")
+    settings.FACTORY = settings.FACTORY.model_copy(update={"auto_merge": True})
+    told = pull_detail(stage.pull).rests_because
+    assert told is not None
+    assert "FACTORY_AUTO_MERGE was off when it converged" in told
 
 
 def test_a_look_that_another_one_overtook_leaves_no_trace(stage, caplog):
