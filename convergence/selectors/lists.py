@@ -25,23 +25,36 @@ LARGEST_PAGE = 200
 
 def pulls_listed(*, states: Iterable[str] = (), repository: str = "", cursor: str = "", limit: int = PAGE) -> PullPage:
     """A page of the list; raises ``Invalid`` invalid_field for a cursor that no page gave."""
-    wanted = list(states)
+    shown, older = pulls_window(
+        states=states, repository=repository, cursor=cursor, limit=max(1, min(limit, LARGEST_PAGE))
+    )
+    return PullPage(items=pull_rows(shown), next_cursor=older)
+
+
+def pulls_window(
+    *, states: Iterable[str] = (), repository: str = "", author: str = "", cursor: str = "", limit: int = PAGE
+) -> tuple[list[PullRequest], str]:
+    """One page, and the cursor of the next one, blank on the last; one query.
+
+    ``repository`` is `owner/name` or an owner alone. Raises ``Invalid`` invalid_field for a cursor that no page gave.
+    """
     rows = PullRequest.objects.select_related("repository").order_by("-updated_at", "-id")
-    if wanted:
+    if wanted := list(states):
         rows = rows.filter(state__in=wanted)
     if repository:
         owner, _, name = repository.partition("/")
-        rows = rows.filter(repository__owner__iexact=owner, repository__name__iexact=name)
+        rows = rows.filter(repository__owner__iexact=owner)
+        rows = rows.filter(repository__name__iexact=name) if name else rows
+    if author:
+        rows = rows.filter(author__iexact=author)
     if cursor:
         rows = pulls_after(rows, cursor)
-    size = max(1, min(limit, LARGEST_PAGE))
-    found = list(rows[: size + 1])
-    shown = found[:size]
-    last = shown[-1] if len(found) > size else None
-    return PullPage(items=pull_rows(shown), next_cursor=pull_cursor(last) if last else "")
+    found = list(rows[: limit + 1])
+    shown = found[:limit]
+    return shown, _cursor(shown[-1]) if len(found) > limit else ""
 
 
-def pull_cursor(pull: PullRequest) -> str:
+def _cursor(pull: PullRequest) -> str:
     """The position behind a pull request in a list that shows the newest change first."""
     return f"{pull.updated_at.astimezone(UTC).isoformat()}|{pull.pk}"
 

@@ -10,7 +10,7 @@ from django.db.models import Subquery
 
 from convergence.flow import FINAL_PULL_STATES, PullState
 from convergence.models import ConvergenceFlow, Escalation, EscalationState, PullRequest
-from convergence.selectors.lists import pull_cursor, pulls_after
+from convergence.selectors.lists import pulls_after, pulls_window
 from factory_site.console.wording.texts import PULL_REASONS, TIMER_EFFECTS
 from merging.models import MergeFlow
 from runs.contract.errors import Invalid
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from runs.models.flow_row import FlowRow
 
-PAGE = 50
 COUNT_LIMIT = 1_000
 ACTIVE = tuple(state for state in PullState if state not in FINAL_PULL_STATES)
 WAITING = (
@@ -125,19 +124,9 @@ def pulls_version(wanted: PullFilter) -> tuple[object, ...]:
 
 def pull_list(wanted: PullFilter) -> PullList:
     """One page, the most recently changed first; five queries whatever the number of rows."""
-    found = PullRequest.objects.select_related("repository").filter(state__in=wanted.states)
-    if wanted.repository:
-        owner, _, name = wanted.repository.partition("/")
-        found = found.filter(repository__owner__iexact=owner)
-        if name:
-            found = found.filter(repository__name__iexact=name)
-    if wanted.author:
-        found = found.filter(author__iexact=wanted.author)
-    if wanted.before:
-        found = pulls_after(found, wanted.before)
-    pulls = list(found.order_by("-updated_at", "-pk")[: PAGE + 1])
-    shown, has_more = pulls[:PAGE], len(pulls) > PAGE
-    older = pull_cursor(shown[-1]) if has_more else ""
+    shown, older = pulls_window(
+        states=wanted.states, repository=wanted.repository, author=wanted.author, cursor=wanted.before
+    )
     return PullList(_rows(shown), older)
 
 
