@@ -142,6 +142,8 @@ class Config(BaseSettings):
     mergeable_repoll_interval: Duration = Field(timedelta(minutes=2), alias="FACTORY_MERGEABLE_REPOLL_INTERVAL")
     max_merge_stall_rounds: Rounds = Field(5, alias="FACTORY_MAX_MERGE_STALL_ROUNDS")
 
+    demo: bool = Field(default=False, alias="FACTORY_DEMO")
+
     # What was wrong and replaced by its default: sentences for the log and for doctor's `settings_invalid`.
     settings_invalid: tuple[str, ...] = Field((), init=False, exclude=True)
 

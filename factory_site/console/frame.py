@@ -62,7 +62,7 @@ class Banner:
     @property
     def sign(self) -> str:
         """The glyph of its tone."""
-        return "‖" if self.tone == "wait" else "!"
+        return {"wait": "‖", "idle": "●"}.get(self.tone, "!")
 
 
 PAGES = (
@@ -182,6 +182,8 @@ def banners(seen: Pulse, now: datetime) -> list[Banner]:
         found.append(Banner(f"GitHub has not answered since {since}. What is known:", "manage.py doctor"))
     if seen.queued and not seen.live_workers:
         found.append(Banner("No worker is alive while runs are queued. Start one:", "manage.py work"))
+    if settings.FACTORY.demo:
+        found.append(Banner("This is the demo: nothing here is real. For real use:", "manage.py up", tone="idle"))
     return found
 
 

@@ -10,6 +10,7 @@ from factory_site.demo.telling import Paper, clock, question, sentence, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
     from factory_site.demo.client import Client
 
@@ -46,6 +47,7 @@ class Director:
     """Called again and again; each tick does what is due and returns whether `--once` is over."""
 
     client: Client
+    home: Path
     script: Mapping[str, Any]
     once: bool
     seconds: int
@@ -107,6 +109,8 @@ class Director:
         self.say("")
         self.say(f"  Console   {self.client.url}/")
         self.say(f"  Login     {login.get('username')}  {login.get('password')}")
+        self.say(f"  Data      {self.home}")
+        self.say(f"  Shell     FACTORY_HOME={self.home} python3 manage.py status")
         self.say(
             "  Playing the scenario to its end, with its own answers."
             if self.once

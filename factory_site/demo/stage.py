@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from factory_site.config import SETTINGS_FILE
 from factory_site.demo.client import Client
 from factory_site.demo.director import Director
 from factory_site.demo.telling import Paper
@@ -60,10 +61,13 @@ def play(*, once: bool, scenario: Path, port: int, seconds: int) -> int:
         port = _port(port)
         patience = 1 if once else PATIENCE
         forge = _start_simulator(stack, folder, scenario, port, patience)
-        environment = _environment(folder, forge, port)
+        home = folder / "home"
+        settings = _settings(home, forge, port)
+        _make_home(home, settings)
+        environment = _environment(settings)
         url = f"http://127.0.0.1:{port}"
-        client = Client(url, folder / "home" / "admin.json")
-        director = Director(client, script, once=once, seconds=seconds, say=say, paper=Paper(wants_colour()))
+        client = Client(url, home / "admin.json")
+        director = Director(client, home, script, once=once, seconds=seconds, say=say, paper=Paper(wants_colour()))
         pool = _pool(environment, url, folder, scenario, patience)
         family = Family([_control_plane(environment, port), pool], say, together=True)
         say("Starting a control plane, two workers and a simulated GitHub: all on this machine, all thrown away.")
@@ -170,18 +174,12 @@ def _start_simulator(stack: ExitStack, folder: Path, scenario: Path, port: int, 
     return {**addresses, "hookSecret": secret.read_text(encoding="ascii")}
 
 
-def _environment(folder: Path, forge: Mapping[str, Any], port: int) -> dict[str, str]:
-    """What the children see: nothing of the caller's own settings or credentials."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("FACTORY_", "GITHUB_", "GH_")) and name not in {"DATABASE_URL", "REDIS_URL", "PORT"}
-    }
+def _settings(home: Path, forge: Mapping[str, Any], port: int) -> dict[str, str]:
+    """The settings of the demo's control plane and of its pool."""
     return {
-        **kept,
         **HASTE,
-        "PYTHONPATH": str(ROOT),
-        "FACTORY_HOME": str(folder / "home"),
+        "FACTORY_HOME": str(home),
+        "FACTORY_DEMO": "1",
         "PORT": str(port),
         "GITHUB_API_URL": forge["apiUrl"],
         "GITHUB_GRAPHQL_URL": forge["graphqlUrl"],
@@ -189,6 +187,24 @@ def _environment(folder: Path, forge: Mapping[str, Any], port: int) -> dict[str,
         "GITHUB_TOKEN": forge["token"],
         "GITHUB_WEBHOOK_SECRET": forge["hookSecret"],
     }
+
+
+def _environment(settings: Mapping[str, str]) -> dict[str, str]:
+    """What the children see: nothing of the caller's own settings or credentials."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("FACTORY_", "GITHUB_", "GH_")) and name not in {"DATABASE_URL", "REDIS_URL", "PORT"}
+    }
+    return {**kept, **settings, "PYTHONPATH": str(ROOT)}
+
+
+def _make_home(home: Path, settings: Mapping[str, str]) -> None:
+    """Make the data folder with its settings, so that commands in another shell act on the demo."""
+    home.mkdir(mode=0o700)
+    file = home / SETTINGS_FILE
+    file.touch(mode=0o600)
+    file.write_text("".join(f"{name}={value}\n" for name, value in settings.items()), encoding="utf-8")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -89,6 +89,7 @@ def test_ctrl_c_ends_every_process_and_removes_the_folder(tmp_path: Path) -> Non
     folder.mkdir()
     process = played(folder)
     assert "Nothing here is real" in process.text()
+    assert f"FACTORY_HOME={next(folder.glob('factory-demo-*'))}/home" in process.text()
     assert process.end(signal.SIGINT, seconds=30) == 0, process.text()
     assert "Traceback" not in process.text()
     assert list(folder.glob("factory-demo-*")) == []

@@ -41,6 +41,7 @@ WRONG = [
     ("FACTORY_AGENT_SLA_TIMEOUT", "two hours"),
     ("FACTORY_ESCALATION_SLA_TIMEOUT", "P"),
     ("FACTORY_AUTO_MERGE", "perhaps"),
+    ("FACTORY_DEMO", "maybe"),
     ("FACTORY_MERGE_METHOD", "octopus"),
     ("FACTORY_MERGE_ADMIN", "2"),
     ("FACTORY_MAX_CI_FIX_ROUNDS", "many"),
