@@ -67,10 +67,6 @@ class Policy(Block):
         """The bounds that the operator has set for this pool, None if it goes by its own."""
         return self.pools.get(node, {}).get(pool)
 
-    def tracks(self, repository: str) -> bool:
-        """Whether the file lists the repository."""
-        return self._own(repository) is not None
-
     def _own(self, repository: str) -> RepositoryPolicy | None:
         wanted = repository.lower()
         return next((own for name, own in self.repositories.items() if name.lower() == wanted), None)

@@ -35,8 +35,6 @@ def test_a_repository_may_differ_and_is_found_whatever_its_case(tmp_path):
     assert policy.reviewers_for("ACME/docs") == ()
     assert policy.merging_for("acme/docs").max_returns == 0
     assert policy.merging_for("acme/other").max_returns == 3
-    assert policy.tracks("acme/docs")
-    assert not policy.tracks("acme/other")
 
 
 @pytest.mark.parametrize(
