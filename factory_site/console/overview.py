@@ -24,8 +24,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     same = unchanged(request, live)
     if same is not None:
         return same
-    has_pulls = version[-1]
-    if has_pulls:
-        return show(request, "console/overview.html", {"here": "overview", "seen": read.overview(now)}, live)
+    if version.has_pulls:
+        return show(request, "console/overview.html", {"here": "overview", "seen": read.overview(now, version)}, live)
     context = {"here": "overview", "steps": read.fresh_steps(now), "submission": new_submission(), "form": {}}
     return show(request, "console/fresh.html", context, live)

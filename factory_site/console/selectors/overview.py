@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Count, Exists, Subquery
+from django.db.models import Count, Exists, Subquery, Sum
 
 from convergence.flow import PullState
 from convergence.forge_access import forge_client
@@ -22,11 +22,15 @@ from runs.flow import AT_REST, LIVE, RUN_MACHINE, RunState
 from runs.humans.flow import TaskState
 from runs.models.human_task import HumanTask
 from runs.models.journal import JournalRow
+from runs.models.limits import BudgetRaise
 from runs.models.run import Run
 from runs.models.transition import TransitionLog
 from runs.models.usage import Spend, SpendScope
 from runs.models.user import User
-from workers.models import Worker
+from runs.policy import policy
+from runs.queue.limits.standing import standing_now
+from workers.models import Pool, Worker
+from workers.selectors.pools import SUPERVISOR_DEAD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,6 +63,31 @@ class Workers:
 
 
 @dataclass(frozen=True, slots=True)
+class DaySpend:
+    """µUSD of this UTC day: spent, None while no adapter has said what it costs; and allowed, None without a limit."""
+
+    spent: int | None
+    allowed: int | None
+
+
+class OverviewVersion(NamedTuple):
+    """What the page shows, as one value that changes with it; ``least`` and ``most`` are the live pools' bounds."""
+
+    open_tasks: tuple[Any, ...]
+    transition: int | None
+    journal: int | None
+    spent: int | None
+    raised: int | None
+    per_day: Any
+    here: int | None
+    alive: int | None
+    blocked: int | None
+    least: int | None
+    most: int | None
+    has_pulls: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """Everything on the page. Counts are of at most 1,001 rows each."""
 
@@ -71,7 +100,8 @@ class Overview:
     merged: int
     merged_before: int
     outcomes: Sequence[tuple[str, int]]
-    spent: int | None
+    bounds: tuple[int, int] | None  # least and most workers of the live pools together; None without one
+    spend: DaySpend
     happened: Sequence[Happened]
 
     @property
@@ -88,29 +118,31 @@ class Fresh:
     has_worker: bool
 
 
-def overview_version(person: User, now: datetime) -> tuple[Any, ...]:
-    """What the page shows, as one value: the open tasks, and the newest of what moves; two reads.
-
-    Its last part says whether anything was ever submitted.
-    """
+def overview_version(person: User, now: datetime) -> OverviewVersion:
+    """What the page shows, as one value: the open tasks, and the newest of what moves; two reads."""
     asked = HumanTask.objects.filter(state=TaskState.OPEN).order_by("due_at", "id")
     open_tasks = tuple(asked.values_list("pk", "taken_by")[: ASKED_ROWS + 1])
     workers = Worker.objects.filter(stopped_at__isnull=True).order_by().values("stopped_at")
     alive = workers.filter(last_seen_at__gt=now - timedelta(seconds=settings.FACTORY.liveness_seconds))
-    newest: tuple[Any, ...] = (
+    pools = Pool.objects.filter(seen_at__gt=now - SUPERVISOR_DEAD, stopping=False).order_by().values("stopping")
+    newest = (
         User.objects.filter(pk=person.pk)
         .values_list(
             Subquery(TransitionLog.objects.order_by("-id").values("id")[:1]),
             Subquery(JournalRow.objects.order_by("-id").values("id")[:1]),
             Subquery(Spend.objects.filter(scope=SpendScope.DAY, key="", day=now.date()).values("cost_micro_usd")[:1]),
+            Subquery(BudgetRaise.objects.order_by("-id").values("id")[:1]),
             Subquery(workers.annotate(number=Count("pk")).values("number")),
             Subquery(alive.annotate(number=Count("pk")).values("number")),
             Subquery(alive.exclude(blocked_reason="").annotate(number=Count("pk")).values("number")),
+            Subquery(pools.annotate(bound=Sum("min")).values("bound")),
+            Subquery(pools.annotate(bound=Sum("max")).values("bound")),
             Exists(PullRequest.objects.all()),
         )
         .get()
     )
-    return (open_tasks, *newest)
+    transition, journal, spent, raised, *rest = newest
+    return OverviewVersion(open_tasks, transition, journal, spent, raised, policy().budgets.per_day, *rest)
 
 
 def _live_states() -> Counter[str]:
@@ -151,8 +183,8 @@ def _has_credential() -> bool:
         return False
 
 
-def overview(now: datetime) -> Overview:
-    """Everything on the page, in twelve queries."""
+def overview(now: datetime, version: OverviewVersion) -> Overview:
+    """Everything on the page whose version this is, in ten queries beside its two."""
     asked = list(HumanTask.objects.filter(state=TaskState.OPEN).order_by("due_at", "id")[: COUNT_LIMIT + 1])
     pulls = Counter(
         PullRequest.objects.filter(state__in=ACTIVE).order_by().values_list("state", flat=True)[: COUNT_LIMIT + 1]
@@ -173,7 +205,8 @@ def overview(now: datetime) -> Overview:
         merged=merged,
         merged_before=merged_before,
         outcomes=[(state, outcomes[state]) for state in AT_REST if outcomes[state]],
-        spent=_spent_today(now),
+        bounds=None if version.least is None or version.most is None else (version.least, version.most),
+        spend=_spend_today(now),
         happened=_happened(),
     )
 
@@ -192,9 +225,11 @@ def _outcomes(now: datetime) -> Mapping[str, int]:
     return Counter(state for state, ended in newest if ended is not None and ended > now - DAY)
 
 
-def _spent_today(now: datetime) -> int | None:
-    found = Spend.objects.filter(scope=SpendScope.DAY, key="", day=now.date()).first()
-    return found.cost_micro_usd if found else None
+def _spend_today(now: datetime) -> DaySpend:
+    day = standing_now(at=now, whole=True).day
+    assert day is not None  # noqa: S101  # asked for whole
+    is_known = bool(day.spent.micro_usd or day.spent.tokens)
+    return DaySpend(day.spent.micro_usd if is_known else None, day.allowed.micro_usd)
 
 
 def _happened() -> list[Happened]:
