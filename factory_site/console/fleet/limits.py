@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from factory_site.console.acting import label_typed, reason_given
-from factory_site.console.doors import actor, problem, require, show, signed_in
+from factory_site.console.doors import actor, person, problem, require, show, signed_in
 from factory_site.console.selectors.limits import limits_shown
 from factory_site.console.submissions import Done, new_submission, submit_once
 from runs.contract.errors import FactoryError, Invalid, Refused
@@ -100,9 +100,14 @@ def _acted(request: HttpRequest, form: str, act: Callable[[], str]) -> HttpRespo
 
 
 def _page(request: HttpRequest, refused: Problem | None = None, form: str = "") -> HttpResponse:
+    found = limits_shown()
+    wanted = form or request.GET.get("raise", "")
     context: dict[str, Any] = {
         "here": "workers",
-        "found": limits_shown(),
+        "found": found,
+        "raising": next((row for row in found.page.budgets if row.form == wanted and row.balance.limit), None)
+        if person(request).may(Role.OPERATOR)
+        else None,
         "refused": refused,
         "acted": form,
         "form": request.POST if refused else {},

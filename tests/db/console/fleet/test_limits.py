@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime
 from http import HTTPStatus
+from urllib.parse import unquote
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_a_repository_is_paused_and_every_page_says_so_until_it_is_lifted(operat
         assert "Claims are paused for acme/shop: “release freeze”, by ops-1. Lift…" in words(page), path
     listed = words(operator.get("/runs/"))
     assert "Paused" in listed
-    assert "Acme/shop is paused since" in listed
+    assert "acme/shop is paused since" in listed
     banner = {"sentence": "Claims are paused for acme/shop: “release freeze”, by ops-1.", "address": "/pauses/"}
     (told,) = operator.get("/pulse/").json()["banners"]
     assert banner.items() <= told.items()
@@ -172,3 +173,16 @@ def test_a_spent_budget_asks_a_person_and_its_page_leads_to_the_raise(operator):
         assert "/budgets/" in page.content.decode()
         sent = operator.post(f"/tasks/{task.pk}/complete/", decision="dismiss", seen=task.seen_hash)
         assert sent.status_code == HTTPStatus.SEE_OTHER
+
+
+def test_each_limited_budget_leads_to_the_form_that_raises_it(operator, viewer, fleet):
+    page = operator.get("/pauses/").content.decode()
+    row = budget_row("subject", fleet.running.subject)
+    (address,) = [
+        each for each in re.findall(r'href="(/pauses/\?raise=[^"#]+)#raise"', page) if row.key in unquote(each)
+    ]
+    assert 'action="/budgets/raise/"' not in page
+    form = operator.get(address).content.decode()
+    assert form.count('action="/budgets/raise/"') == 1
+    assert f'name="seen" value="{row.seen}"' in form
+    assert 'action="/budgets/raise/"' not in viewer.get(address).content.decode()
