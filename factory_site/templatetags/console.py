@@ -157,6 +157,7 @@ register.filter("words", words_of)
 
 
 register.filter("edge_words", edge_sentence)
+register.filter("sentence", words.sentence_case)
 
 
 @register.filter

@@ -11,6 +11,7 @@ from django.db.models import F, Subquery
 from factory_site.console.selectors.counted import Counted
 from factory_site.console.selectors.pull import pull_by_subject
 from factory_site.console.wording.reasons import Reason, reason_of
+from factory_site.console.wording.words import sentence_case
 from runs.contract.errors import Invalid
 from runs.flow import AT_REST, LIVE, RunState
 from runs.models import Attempt, JournalRow, Run, Usage, User
@@ -149,8 +150,7 @@ def why(run: Run, shown: Mapping[str, Any]) -> str:
     """The one sentence of a run: what it waits for, does, or how it ended."""
     waiting = shown["waiting"]
     if waiting:
-        text = str(waiting["text"])
-        return text[:1].upper() + text[1:]
+        return sentence_case(str(waiting["text"]))
     found: Reason = reason_of(run.reason_code)
     return found.sentence
 

@@ -118,3 +118,9 @@ def marked(text: str) -> list[tuple[str, bool]]:
         else:
             plain += character
     return [*pieces, (plain, False)] if plain else pieces
+
+
+def sentence_case(text: str) -> str:
+    """The text with a capital at its start, unless it starts with a name such as `acme/shop` or `pr-review@1`."""
+    first = text.split(" ", 1)[0].rstrip(",.:;")
+    return text[:1].upper() + text[1:] if first.isalpha() else text

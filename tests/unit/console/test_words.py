@@ -133,3 +133,18 @@ def test_no_sentence_is_left_of_an_edge_that_is_gone():
 )
 def test_who_did_it_is_named_as_people_would(actor, said):
     assert tags.actor(actor) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("everything is paused", "Everything is paused"),
+        ("waits, for long", "Waits, for long"),
+        ("acme/shop is paused", "acme/shop is paused"),
+        ("pr-review@1 is paused", "pr-review@1 is paused"),
+        ("lab.9f3c1a lacks a label", "lab.9f3c1a lacks a label"),
+        ("", ""),
+    ],
+)
+def test_a_sentence_begins_with_a_capital_unless_a_name_begins_it(text, said):
+    assert words.sentence_case(text) == said
