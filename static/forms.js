@@ -49,6 +49,8 @@ document.addEventListener("submit", (event) => {
   if (form.method !== "post") return;
   if (form.dataset.sent === "yes") { event.preventDefault(); return; }
   form.dataset.sent = "yes";
+  const renewed = document.cookie.match(/(?:^|; )csrftoken=(\w+)/); // a sign-in in another tab makes a new one
+  if (renewed && form.elements.csrfmiddlewaretoken) form.elements.csrfmiddlewaretoken.value = renewed[1];
   const button = event.submitter || form.querySelector("button");
   if (!button || button.name === "theme") return;
   button.setAttribute("aria-busy", "true");

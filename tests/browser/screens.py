@@ -127,6 +127,8 @@ def addresses(page: Page, url: str) -> dict[str, str]:
         ("pull-waiting", "/pull-requests/?tab=waiting", "a.row-link"),
         ("pull-done", "/pull-requests/?tab=done", "a.row-link"),
         ("pull-merging", "/pull-requests/?state=waiting_merge", "a.row-link"),
+        ("pull-resting", "/pull-requests/?tab=done&state=converged", "a.row-link"),
+        ("limits-raise", "/pauses/", "a.button[href*=raise]"),
         ("pull-review", "/pull-requests/?state=waiting_review", "a.row-link"),
         ("task", "/tasks/", "a.row-link"),
     ):

@@ -333,6 +333,9 @@ def fill(now: datetime | None = None) -> World:
         verdict_head=merging.head_sha,
         verdict_at=at - timedelta(seconds=31),
     )
+    reviewed_only = make_pull(web, 403, "Explain retry budgets", PullState.CONVERGED, at - timedelta(minutes=95))
+    make_flow(reviewed_only, ConvergenceState.CONVERGED, at - timedelta(minutes=95), round=2)
+    reviewed_only.generations.update(auto_merge=False, outcome="converged, review only")
     remembered = make_reviewed(waiting, make_question(waiting, "Per host, or per upload?", at - timedelta(hours=3)), at)
     return World(operator, viewer, waiting, escalated, _landed(web, at), task, remembered.task)
 
