@@ -6,7 +6,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from runs.clock import now
 from tests.browser.world import fill, make_flow, make_pull
+from tests.site_policy import edited_policy
+from workers.models import Pool
 
 pytestmark = pytest.mark.django_db
 
@@ -185,7 +188,6 @@ def test_the_three_steps_tick_themselves_off():
     """CO-S1: a fresh install shows its steps, and a worker that is alive ticks the second."""
     from datetime import timedelta
 
-    from runs.clock import now
     from runs.models.user import Role
     from tests.browser.world import person
     from tests.db.console.conftest import Visitor
@@ -197,3 +199,29 @@ def test_the_three_steps_tick_themselves_off():
     assert "At least one is alive." in text(visitor.fragment("/", "live"))
     fill()
     assert "Needs you" in text(visitor.get("/"))
+
+
+def test_a_pull_request_that_was_only_reviewed_says_why_it_rests_and_what_a_person_may_do(operator, world):
+    page = text(operator.get(f"/pull-requests/{world.waiting.repository.full_name}/403/"))
+    assert "It was submitted for review only, so people merge it. Merge it on the forge, or resubmit it" in page
+    assert '<input type="checkbox" name="auto_merge" value="on">' in page
+    assert "Nothing is open; people merge it" in text(operator.get("/pull-requests/?tab=done"))
+
+
+def test_the_demo_says_on_every_page_that_nothing_is_real(operator, settings):
+    assert "nothing here is real" not in text(operator.get("/"))
+    settings.FACTORY = settings.FACTORY.model_copy(update={"demo": True})
+    assert "This is the demo: nothing here is real." in text(operator.get("/runs/"))
+    assert operator.get("/pulse/").json()["banners"][-1]["tone"] == "idle"
+
+
+def test_the_overview_holds_workers_and_spend_against_their_bounds(operator):
+    """Bounds are those of the live pools; a change of them is a change of the page."""
+    with edited_policy("budgets: {perDay: {usd: 120}}"):
+        before = operator.fragment("/", "live")
+        assert "of $120.00 spent today (UTC)" in text(before)
+        assert ">$38.20</a>" in text(before)
+        assert "pools keep" not in text(before)
+        Pool.objects.create(node="lab", name="main", min=1, max=8, seen_at=now(), decided_at=now())
+        after = operator.fragment("/", "live", before["ETag"])
+        assert (after.status_code, "pools keep 1 to 8" in text(after)) == (HTTPStatus.OK, True)

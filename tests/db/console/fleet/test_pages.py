@@ -5,8 +5,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from runs.models import Run
+from factory_site.console.frame import PAGES
+from runs.models import Run, Spend
+from runs.models.user import Role
+from tests import queue_driver as queue
 from tests.browser.fleet import add_entry
+from tests.browser.world import person
+from tests.db.console.conftest import Visitor
 from tests.queue_driver import claim, worker
 from workers.models import Pool, Worker
 
@@ -58,7 +63,7 @@ def words(html):
 
 
 def test_every_page_answers_and_none_has_an_empty_cell(operator, viewer, fleet):
-    """CO-H23: no script stands in a page; a viewer reads all of it."""
+    """CO-H1, CO-H23: no script stands in a page, no cell is empty or a dash; a viewer reads all of it."""
     for path in pages(fleet):
         response = operator.get(path)
         assert response.status_code == HTTPStatus.OK, path
@@ -68,8 +73,15 @@ def test_every_page_answers_and_none_has_an_empty_cell(operator, viewer, fleet):
         assert viewer.get(path).status_code == HTTPStatus.OK, path
 
 
-def test_every_page_stands_on_an_empty_database(operator):
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR, Role.ADMIN])
+def test_every_page_stands_on_an_empty_database(role):
+    """CO-H1"""
+    visitor = Visitor(person("first", role))
     for path in (
+        *(page.address for page in PAGES),
+        "/tasks/?tab=answered",
+        "/tasks/?tab=automatic",
+        "/pull-requests/?tab=done",
         "/runs/",
         "/runs/?tab=failed",
         "/runs/?tab=all",
@@ -80,9 +92,9 @@ def test_every_page_stands_on_an_empty_database(operator):
         "/pauses/",
         "/budgets/",
     ):
-        assert operator.get(path).status_code == HTTPStatus.OK, path
+        assert visitor.get(path).status_code == HTTPStatus.OK, path
     for path in ("/runs/run_1/", "/workers/nobody/", "/agents/nobody/", "/runs/run_1/trace/"):
-        assert operator.get(path).status_code == HTTPStatus.NOT_FOUND, path
+        assert visitor.get(path).status_code == HTTPStatus.NOT_FOUND, path
 
 
 def test_a_run_whose_agent_was_killed_says_so_on_top(operator, fleet):
@@ -272,3 +284,27 @@ def test_a_cause_that_no_failure_has_is_named_and_the_list_stands_unfiltered(ope
     assert answer.status_code == HTTPStatus.BAD_REQUEST
     assert "Unknown cause “bad-luck”. Known: environment, agent_error, fatal." in text(answer)
     assert fleet.running.run_id in text(answer)
+
+
+def completed():
+    """One run of the review agent that went well."""
+    queue.enqueue()
+    attempt = claim()
+    queue.beat(attempt, "running", 1)
+    queue.publish(attempt, queue.completed_body(attempt))
+
+
+def test_a_figure_names_its_window_and_too_few_cases_give_no_median(operator):
+    """CO-H19: unknown is never zero."""
+    Spend.objects.all().delete()
+    overview = words(text(operator.get("/")))
+    for named in ("Last 24 h", "in the 24 h before", "spent today (UTC) not reported"):
+        assert named in overview
+    queue.load_definitions()
+    for _ in range(4):
+        completed()
+    assert "too few (4)" in text(operator.get("/agents/pr-review@1/?tab=runs")) + text(operator.get("/agents/"))
+    completed()
+    listed = text(operator.get("/agents/"))
+    assert "Runs in 7 days" in listed
+    assert "too few (5)" not in listed
