@@ -167,7 +167,7 @@ def main(argv: list[str]) -> int:
         _become(environment, ["-m", "tests.run", *argv[1:]])
     if not environment.is_current():
         _become(environment, [str(PROJECT / "manage.py"), *argv])
-    from factory_site import cli
+    from factory_site.shell import cli
 
     return cli.run(argv)
 

@@ -13,10 +13,10 @@ from convergence.flow import FINAL_PULL_STATES
 from convergence.models import PullRequest
 from convergence.selectors.forge import forge_document
 from factory_site import __version__
-from factory_site.database_facts import database_bytes
 from factory_site.doctor.report import Level, findings_recent
-from factory_site.limit_lines import pause_json, spend_document
-from factory_site.queue_counts import queue_counts
+from factory_site.figures.database_facts import database_bytes
+from factory_site.figures.queue_counts import queue_counts
+from factory_site.shell.limit_lines import pause_json, spend_document
 from runs.clock import now as clock_now
 from runs.flow import HELD, LIVE, RunState
 from runs.flows.registry import flow_types

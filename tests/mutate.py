@@ -112,7 +112,7 @@ def main(wanted: list[str]) -> int:
     import django
 
     django.setup()
-    from factory_site.diagrams import MACHINES
+    from factory_site.reference.diagrams import MACHINES
 
     tables = {machine.name: machine_mutants(machine) for machine in MACHINES} | {"gate": gate_mutants()}
     chosen = {name: made for name, made in tables.items() if not wanted or name in wanted}

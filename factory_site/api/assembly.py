@@ -30,7 +30,7 @@ from factory_site.api.run_verbs import router as runs
 from factory_site.api.status import router as status
 from factory_site.api.tasks import router as tasks
 from factory_site.api.workers import router as workers
-from factory_site.metrics import metrics_text
+from factory_site.figures.metrics import metrics_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

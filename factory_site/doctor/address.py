@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from factory_site.control_plane import control_address, control_health
 from factory_site.doctor.report import Finding
+from factory_site.serving.control_plane import control_address, control_health
 
 
 def control_plane_down() -> list[Finding]:

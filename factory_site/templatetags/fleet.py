@@ -14,7 +14,7 @@ from django.utils.timezone import localtime
 from factory_site.console.selectors.pull import pull_address
 from factory_site.console.wording import words
 from factory_site.console.wording.reasons import reason_of
-from factory_site.pool_lines import decision_text
+from factory_site.shell.pool_lines import decision_text
 from factory_site.templatetags.console import actor as actor_in_words
 from factory_site.templatetags.console import outside
 

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from factory_site.doctor.report import findings
-from factory_site.limit_lines import pause_lines, spend_document
+from factory_site.shell.limit_lines import pause_lines, spend_document
 from runs.clock import now
 from runs.models import Pause, Run
 from runs.queue.claim import run_claim

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from factory_site.metrics import metrics_text
+from factory_site.figures.metrics import metrics_text
 from runs.clock import now
 from runs.models import Run
 from tests import queue_driver as queue

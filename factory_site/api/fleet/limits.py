@@ -12,7 +12,7 @@ from factory_site.api.auth import needs
 from factory_site.api.errors import responses
 from factory_site.api.fleet.limit_answers import Budgets, PauseList, PauseRow, RaiseRow
 from factory_site.api.lists import Body, Page, conditional, window
-from factory_site.limit_lines import pause_json
+from factory_site.shell.limit_lines import pause_json
 from runs.models import Pause, Role
 from runs.queue.limits.balance import MICRO, Amount
 from runs.queue.limits.pauses import pause_lift, pause_set, pauses_in_force

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from factory_site.diagrams import diagram_documents
+from factory_site.reference.diagrams import diagram_documents
 
 
 class Command(BaseCommand):

@@ -14,8 +14,8 @@ from convergence.selectors.shapes import wire
 from convergence.services.cancel import pull_cancel
 from convergence.services.look_now import pull_look
 from convergence.services.probe import reviewer_probe
-from factory_site.command_verbs import Verbs, instant, limit_of, list_flags
 from factory_site.pulls import pull_document
+from factory_site.shell.command_verbs import Verbs, instant, limit_of, list_flags
 from merging.services.dependencies import dependency_drop
 from merging.services.lanes import lane_pass
 from runs.commands import command_actor

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 
-from factory_site.control_plane import control_address, control_health
-from factory_site.limit_lines import pause_lines
-from factory_site.pool_lines import pool_line
+from factory_site.serving.control_plane import control_address, control_health
+from factory_site.shell.limit_lines import pause_lines
+from factory_site.shell.pool_lines import pool_line
+from factory_site.shell.status_lines import SEPARATOR, anomalies_text, control_text, queue_text, workers_text
+from factory_site.shell.status_lines import line as status_line
 from factory_site.status import status_document
-from factory_site.status_lines import SEPARATOR, anomalies_text, control_text, queue_text, workers_text
-from factory_site.status_lines import line as status_line
 from runs.clock import now
 from runs.commands import ProductCommand
 from workers.selectors.here import as_seen_here, supervisor_here

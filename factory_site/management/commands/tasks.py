@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import CommandError
 
 from factory_site.api.tasks import TaskFilter, tasks_filtered
-from factory_site.command_verbs import Verbs, instant, limit_of, list_flags
+from factory_site.shell.command_verbs import Verbs, instant, limit_of, list_flags
 from runs.clock import now as clock_now
 from runs.commands import command_actor
 from runs.humans.attention import task_snooze, task_take

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from factory_site.command_verbs import Group
+from factory_site.shell.command_verbs import Group
 from factory_site.verbs.workers import listing, release, show
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from factory_site.command_verbs import instant, reason_flag
+from factory_site.shell.command_verbs import instant, reason_flag
 from runs.commands import command_actor
 from runs.queue.operating.extend import run_extend
 from runs.reading.detail import run_find
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from django.core.management.base import CommandParser
 
-    from factory_site.command_verbs import Verbs
+    from factory_site.shell.command_verbs import Verbs
 
 HELP = "give a running agent more time"
 

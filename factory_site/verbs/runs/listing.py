@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from factory_site.api.runs import RunFilter, runs_filtered
-from factory_site.command_verbs import instant, limit_of, list_flags
+from factory_site.shell.command_verbs import instant, limit_of, list_flags
 from runs.flow import RUN_MACHINE
 from runs.reading.narrowing import CAUSES
 from runs.reading.rows import run_rows
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from django.core.management.base import CommandParser
 
-    from factory_site.command_verbs import Verbs
+    from factory_site.shell.command_verbs import Verbs
 
 HELP = "runs, newest first"
 FILTERS = ("state", "agent", "subject", "repository", "worker", "reason", "cause", "adapter")

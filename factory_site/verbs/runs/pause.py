@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
-from factory_site.command_verbs import reason_flag
+from factory_site.shell.command_verbs import reason_flag
 from factory_site.verbs.runs.scopes import pause_scope, scope_flags
 from runs.clock import now
 from runs.commands import command_actor
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from django.core.management.base import CommandParser
 
-    from factory_site.command_verbs import Verbs
+    from factory_site.shell.command_verbs import Verbs
 
 HELP = "let nothing new be claimed: of everything, of a repository or of an agent"
 

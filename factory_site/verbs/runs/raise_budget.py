@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
-from factory_site.command_verbs import reason_flag
+from factory_site.shell.command_verbs import reason_flag
 from runs.commands import command_actor
 from runs.models import SpendScope
 from runs.queue.limits.balance import Amount, micro_usd_typed
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from django.core.management.base import CommandParser
 
-    from factory_site.command_verbs import Verbs
+    from factory_site.shell.command_verbs import Verbs
 
 HELP = "add to a budget: of today, of a subject or of a run"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from factory_site.command_verbs import reason_flag
+from factory_site.shell.command_verbs import reason_flag
 from factory_site.verbs.runs.scopes import pause_scope, scope_flags
 from runs.commands import command_actor
 from runs.queue.limits.pauses import pause_find, pause_lift
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from django.core.management.base import CommandParser
 
-    from factory_site.command_verbs import Verbs
+    from factory_site.shell.command_verbs import Verbs
 
 HELP = "lift a pause: of everything, of a repository or of an agent"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from factory_site.command_verbs import instant
+from factory_site.shell.command_verbs import instant
 from factory_site.shell.failed_run import failure_lines
 from runs.reading.detail import run_detail, run_find
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from django.core.management.base import CommandParser
 
-    from factory_site.command_verbs import Verbs
+    from factory_site.shell.command_verbs import Verbs
 
 HELP = "one run with attempts and journal"
 

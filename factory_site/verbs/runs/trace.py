@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from factory_site.command_verbs import instant
+from factory_site.shell.command_verbs import instant
 from runs.reading.detail import MOST_TRACE_ROWS, run_find, run_trace
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from django.core.management.base import CommandParser
 
-    from factory_site.command_verbs import Verbs
+    from factory_site.shell.command_verbs import Verbs
 
 HELP = "what its agent does"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from factory_site.api.workers import worker_json
-from factory_site.command_verbs import limit_of, list_flags
 from factory_site.console.wording.words import ago, countdown
+from factory_site.shell.command_verbs import limit_of, list_flags
 from runs.clock import now
 from workers.liveness import WorkerState
 from workers.selectors.workers import WorkerRow, workers
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from django.core.management.base import CommandParser
 
-    from factory_site.command_verbs import Verbs
+    from factory_site.shell.command_verbs import Verbs
 
 HELP = "workers, the newest boot first; those that said goodbye with --all"
 TITLES = ("WORKER", "NODE", "STATE", "OFFER", "RUN", "SEEN", "DUE")

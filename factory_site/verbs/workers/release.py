@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from factory_site.command_verbs import reason_flag
+from factory_site.shell.command_verbs import reason_flag
 from runs.commands import command_actor
 from workers.services.release import worker_release
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from django.core.management.base import CommandParser
 
-    from factory_site.command_verbs import Verbs
+    from factory_site.shell.command_verbs import Verbs
 
 HELP = "take a run back from its worker now"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from factory_site.api.workers import worker_json
-from factory_site.command_verbs import instant
+from factory_site.shell.command_verbs import instant
 from factory_site.verbs.workers.listing import offer_text
 from runs.contract.errors import NotFound
 from workers.selectors.workers import worker
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from django.core.management.base import CommandParser
 
-    from factory_site.command_verbs import Verbs
+    from factory_site.shell.command_verbs import Verbs
 
 HELP = "one worker: what it offers, holds and says of its machine"
 

@@ -316,7 +316,7 @@ def test_a_flood_of_output_delays_no_heartbeat_and_outgrows_no_log(plane, machin
 
 def test_the_command_of_the_site_becomes_the_same_worker(plane, machine):
     lease = plane.enqueue()
-    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from factory_site.cli import run; run(sys.argv[1:])"
+    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from factory_site.shell.cli import run; run(sys.argv[1:])"
     argv = [sys.executable, "-c", start, "work", machine.agent(GIVE), "--max-runs", "1", "--label", "a=b"]
     worker = machine.start(argv, {"PATH": os.environ["PATH"], "FACTORY_HOME": str(machine.folder)})
     assert plane.result_of(lease)["reasonCode"] == "ok"
@@ -325,7 +325,7 @@ def test_the_command_of_the_site_becomes_the_same_worker(plane, machine):
 
 
 def test_the_command_of_the_site_names_a_wrong_flag_in_one_line(machine):
-    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from factory_site.cli import run; run(sys.argv[1:])"
+    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from factory_site.shell.cli import run; run(sys.argv[1:])"
     argv = [sys.executable, "-c", start, "work", "--isolation", "bwrap"]
     worker = machine.start(argv, {"PATH": os.environ["PATH"], "FACTORY_HOME": str(machine.folder)})
     assert worker.wait(20) == 64

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from factory_site.cli import run
-from factory_site.commands_listed import LISTED
+from factory_site.shell.cli import run
+from factory_site.shell.commands_listed import LISTED
 
 PROJECT = Path(__file__).resolve().parents[3]
 BEFORE_DJANGO = {"demo", "test"}

@@ -32,7 +32,7 @@ ON_A_READY_DATABASE = frozenset(
 def run(argv: list[str]) -> int:
     """Run one management command and return its exit code; a wrong setting is one line on stderr and exit code 2."""
     if argv in ([], ["help"], ["--help"], ["-h"]):
-        from factory_site.commands_listed import commands_text
+        from factory_site.shell.commands_listed import commands_text
 
         sys.stdout.write(commands_text())
         return 0

@@ -12,8 +12,8 @@ from prometheus_client.registry import Collector
 
 from convergence.selectors.forge import forge_standing
 from factory_site import __version__
+from factory_site.figures.queue_counts import queue_counts
 from factory_site.models import DoctorReport
-from factory_site.queue_counts import queue_counts
 from runs.clock import now
 from runs.models import Attempt, Outbox, PeriodicTask, Run
 from runs.outbox.dispatch import PENDING, consumed_topics

@@ -1,0 +1,1 @@
+"""What is counted and measured over all apps: for `status`, the doctor and `/metrics`."""
