@@ -44,10 +44,21 @@ for (const field of document.querySelectorAll("[data-most]")) {
   show();
 }
 
+function unsent(form) {
+  if (form.querySelector("[data-unsent]")) return;
+  const told = document.createElement("p");
+  told.className = "notice tone-bad";
+  told.setAttribute("role", "alert");
+  told.dataset.unsent = "";
+  told.textContent = "The server does not answer. Nothing was sent; what you typed stays here. Send it again once it answers.";
+  form.append(told);
+}
+
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.method !== "post") return;
   if (form.dataset.sent === "yes") { event.preventDefault(); return; }
+  if (document.body.dataset.connection === "stale") { event.preventDefault(); unsent(form); return; }
   form.dataset.sent = "yes";
   const renewed = document.cookie.match(/(?:^|; )csrftoken=(\w+)/); // a sign-in in another tab makes a new one
   if (renewed && form.elements.csrfmiddlewaretoken) form.elements.csrfmiddlewaretoken.value = renewed[1];

@@ -79,6 +79,7 @@ function state() {
 
 function say() {
   const [name, word] = state();
+  body.dataset.connection = name;
   if (!liveness) return;
   let button = liveness.querySelector("button");
   if (!button) {

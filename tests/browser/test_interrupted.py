@@ -1,4 +1,4 @@
-"""What interrupts a visit: the sign-in ends, a new version is served; and a long failed run, read by keyboard."""
+"""What interrupts a visit: the sign-in ends, the server is away, a new version is served; a long run read by keys."""
 
 import re
 
@@ -23,20 +23,38 @@ def test_a_sign_in_that_ends_is_renewed_in_another_tab_and_the_same_form_is_sent
     assert HumanTask.objects.get(pk=world.task.pk).variables["answer"] == "Per upload, as the issue says."
 
 
+def test_a_server_that_is_away_loses_no_text_and_acts_once(visit, world):
+    """CO-S18: the banner with the age, a sentence where the form is sent, and a current page on return."""
+    page = visit("/")
+    page.clock.install()
+    page.goto(f"/tasks/{world.task.pk}/")
+    page.get_by_label("Your answer").fill("Per upload.")
+    page.route("**/pulse/", lambda route: route.fulfill(status=503))
+    page.clock.run_for(60_000)
+    expect(page.locator("#connection")).to_contain_text("Not updated since")
+    page.get_by_role("button", name="Send answer").click()
+    expect(page.get_by_role("alert")).to_contain_text("Nothing was sent; what you typed stays here.")
+    assert HumanTask.objects.get(pk=world.task.pk).state == "open"
+    page.unroute("**/pulse/")
+    with page.expect_response("**/pulse/"):
+        page.get_by_role("link", name="Retry now").click()
+    expect(page.locator("#connection")).to_be_hidden()
+    page.get_by_role("button", name="Send answer").click()
+    expect(page.get_by_text("Your answer is recorded.")).to_be_visible()
+    assert HumanTask.objects.get(pk=world.task.pk).variables["answer"] == "Per upload."
+
+
 def test_a_new_version_is_offered_and_never_taken_by_itself(visit):
     """CO-S30"""
     page = visit("/tasks/")
-    page.route("**/pulse/", lambda route: _as_version(route, "99.1"))
+    seen = {"counts": {}, "title": "", "banners": [], "version": "99.1"}
+    page.route("**/pulse/", lambda route: route.fulfill(json=seen))
     offer = page.get_by_role("link", name="Reload for version 99.1")
-    expect(offer).to_be_visible()
+    expect(offer).to_be_visible(timeout=15_000)  # the frame looks every five seconds
+    expect(page.get_by_role("heading", name="Tasks")).to_be_visible()
     page.get_by_role("link", name="Answered").click()
     expect(page).to_have_url(re.compile(r"/tasks/\?tab=answered$"))
-    expect(offer).to_be_visible()
-
-
-def _as_version(route, version):
-    answer = route.fetch(headers={**route.request.headers, "if-none-match": ""})
-    route.fulfill(response=answer, json={**answer.json(), "version": version})
+    expect(offer).to_be_visible(timeout=15_000)
 
 
 def test_every_error_of_a_long_failed_run_is_reached_by_keys(visit, world):
