@@ -31,6 +31,7 @@ class Failure:
     cause: str
     used: str
     again_at: datetime | None
+    is_queued: bool
     is_final: bool
     message: str
     tail: str
@@ -54,6 +55,7 @@ def attempt_failure(run: Run, attempt: Attempt | None) -> Failure | None:
         cause=CAUSES.get(attempt.cause, ""),
         used=_used(run, attempt),
         again_at=run.available_at if run.state == RunState.QUEUED else None,
+        is_queued=run.state == RunState.QUEUED,
         is_final=run.is_at_rest,
         message=str(detail.get("message") or detail.get("check") or _killed(attempt)),
         tail=(str(detail.get("tail") or "") or last_words(attempt))[-TAIL_CHARACTERS:].strip(),

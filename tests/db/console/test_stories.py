@@ -108,5 +108,5 @@ def test_a_killed_worker_is_lost_and_its_run_says_when_it_is_tried_again():
     assert "<span>Lost</span>" in text(visitor.get("/workers/"))
     shown = text(visitor.get(f"/runs/{run.run_id}/"))
     assert "The worker was lost: no sign of life in time" in shown
-    assert "tried again by itself" in shown
+    assert "queued again by itself for the next free worker" in shown
     assert "environment failure 1 of" in shown
