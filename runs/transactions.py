@@ -44,19 +44,6 @@ def has_row_locks() -> bool:
 
 
 @contextmanager
-def contested() -> Iterator[None]:
-    """A savepoint around a write that another transaction may forestall, so that the caller's goes on without it.
-
-    SQLite has one writer at a time: whoever writes has seen everything, nothing is forestalled, and nothing is saved.
-    """
-    if connection.vendor == "sqlite" and connection.in_atomic_block:
-        yield
-        return
-    with transaction.atomic():
-        yield
-
-
-@contextmanager
 def write_transaction() -> Iterator[None]:
     """One durable transaction around the body: committed when the block ends, nothing of it if it raises."""
     with ExitStack() as stack:

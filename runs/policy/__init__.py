@@ -36,9 +36,9 @@ class _Current:
 
     def get(self) -> Policy:
         with self._lock:
-            site = settings.FACTORY.home / "policy.yaml"
             if self._policy is not None and time.monotonic() - self._checked < RELOAD_SECONDS:
                 return self._policy
+            site = settings.FACTORY.home / "policy.yaml"
             self._checked = time.monotonic()
             stamp = tuple(path.stat().st_mtime if path.exists() else 0.0 for path in (SHIPPED, site))
             if self._policy is None or stamp != self._stamp:

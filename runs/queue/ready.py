@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection
 
 from runs.models import PlacementClass
+from runs.rows.direct import changed_by, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
 DUE_BATCH = 50
@@ -121,54 +121,47 @@ _classes: dict[tuple[int, str], PlacementClass] = {}
 
 def ready_classes() -> list[PlacementClass]:
     """The classes that have ready runs, one index seek each; a class is immutable and read once a process."""
-    return [_class(pk, key_hash) for pk, key_hash in _rows(READY_CLASSES.sql())]
+    return [_class(pk, key_hash) for pk, key_hash in rows_of(READY_CLASSES.sql())]
 
 
 def due_classes(at: datetime) -> dict[PlacementClass, int]:
     """The classes of the first due retries, with how many of those each has; nothing is released."""
-    found = [class_pk for _, class_pk in _rows(DUE.sql(), [at, DUE_BATCH])]
+    found = [class_pk for _, class_pk in rows_of(DUE.sql(), [at, DUE_BATCH])]
     return {row: found.count(row.pk) for row in PlacementClass.objects.filter(pk__in=found)} if found else {}
 
 
 def head_of(row: PlacementClass, *, lock: bool) -> Head | None:
     """The first ready run of the class; with ``lock``, on PostgreSQL, the first that no other claim has locked."""
     skip = " FOR UPDATE SKIP LOCKED" if lock and connection.vendor == "postgresql" else ""
-    found = _rows(HEAD.sql() + skip, [row.pk])
+    found = rows_of(HEAD.sql() + skip, [row.pk])
     return Head(found[0][0], found[0][1], row) if found else None
 
 
 def ready_count(row: PlacementClass, limit: int) -> int:
     """How many ready runs the class has, counted up to the limit."""
-    return int(_rows(COUNT.sql(), [row.pk, limit])[0][0])
+    return int(rows_of(COUNT.sql(), [row.pk, limit])[0][0])
 
 
 def due_released(at: datetime) -> int:
     """Release due retries, at most a batch; how many. A row that another transaction released is left out."""
-    released = 0
-    with connection.cursor() as cursor:
-        for pk, _ in _rows(DUE.sql(), [at, DUE_BATCH]):
-            cursor.execute(RELEASE_DUE, [pk, at])
-            released += cursor.rowcount
-    return released
+    return sum(changed_by(RELEASE_DUE, [pk, at]) for pk, _ in rows_of(DUE.sql(), [at, DUE_BATCH]))
 
 
 def key_taken(exclusive_key: str) -> bool:
     """Whether an unfinished attempt has this exclusive key; a run without one waits for nobody."""
-    return bool(exclusive_key and _rows(KEY_HOLDER.sql(), [exclusive_key]))
+    return bool(exclusive_key and rows_of(KEY_HOLDER.sql(), [exclusive_key]))
 
 
 def key_released(exclusive_key: str) -> int:
     """Make the queued runs that wait for this exclusive key ready; how many."""
     if not exclusive_key:
         return 0
-    with connection.cursor() as cursor:
-        cursor.execute(KEY_WAITERS.sql(), [exclusive_key])
-        return int(cursor.rowcount)
+    return changed_by(KEY_WAITERS.sql(), [exclusive_key])
 
 
 def held_oldest(before: datetime, limit: int) -> list[int]:
     """Keys of the held runs whose hold was looked at longest ago, and not after ``before``."""
-    return [pk for (pk,) in _rows(HELD_OLDEST.sql(), [before, limit])]
+    return [pk for (pk,) in rows_of(HELD_OLDEST.sql(), [before, limit])]
 
 
 def _class(pk: int, key_hash: str) -> PlacementClass:
@@ -178,9 +171,3 @@ def _class(pk: int, key_hash: str) -> PlacementClass:
             _classes.clear()
         known = _classes.setdefault((pk, key_hash), PlacementClass.objects.get(pk=pk))
     return known
-
-
-def _rows(statement: str, parameters: Sequence[int | str | datetime] = ()) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, list(parameters))
-        return list(cursor.fetchall())

@@ -70,7 +70,7 @@ def worker_seen(*, worker_id: str, node: str, version: str, offer: dict[str, Any
     at = now()
     offer_hash = document_hash(offer)
     step = min(SEEN_STEP, liveness() / 3)
-    row = row_find(Worker, worker_id=worker_id)
+    row = row_find(Worker, only=("offer_hash", "stopped_at", "last_seen_at"), worker_id=worker_id)
     said = {"version": version, "offer": offer, "offer_hash": offer_hash, "last_seen_at": at}
     if row is None:
         with joined_transaction():

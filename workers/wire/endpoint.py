@@ -24,7 +24,7 @@ from runs.contract.ids import WORKER_PATTERN
 from runs.contract.numbers import whole_number
 from runs.contract.wire import BODY_LIMITS, PROTOCOL_VERSION, check_request
 from runs.rows import row_find
-from workers.models import Credential, CredentialToken
+from workers.models import CredentialToken
 from workers.selectors import TokenState, token_state
 from workers.services.credentials import TOKEN_PATTERN, token_hash, token_used
 from workers.wire import limits
@@ -134,12 +134,11 @@ def _token(request: HttpRequest, address: str) -> CredentialToken:
     secret = secret.strip()
     if scheme.lower() != "bearer" or not secret:
         raise Refused("credential_missing", "the header Authorization: Bearer … is missing")
-    row = row_find(CredentialToken, token_hash=token_hash(secret)) if TOKEN_PATTERN.fullmatch(secret) else None
-    credential = row_find(Credential, id=row.credential_id) if row is not None else None
-    if row is None or credential is None:
+    is_token = TOKEN_PATTERN.fullmatch(secret) is not None
+    row = row_find(CredentialToken, joined="credential", token_hash=token_hash(secret)) if is_token else None
+    if row is None:
         limits.bad_tokens.count(address)
         raise Refused("credential_unknown", "this token is not known here")
-    row.credential = credential
     return row
 
 

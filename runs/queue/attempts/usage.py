@@ -6,12 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db import connection
-
 from runs.contract.errors import Invalid
 from runs.models import Attempt, CostSource, Run, SpendScope, Usage
 from runs.policy import policy
 from runs.rows import row_find, row_insert, row_save
+from runs.rows.direct import changed_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +66,8 @@ def usage_totals(reported: Mapping[str, Any] | None, *, duration_ms: int | None 
 
 def usage_record(run: Run, attempt: Attempt, totals: Totals, at: datetime) -> Usage:
     """Raise the attempt's totals to what was reported, and the sums by the difference; a smaller total is ignored."""
-    row = row_find(Usage, attempt_id=attempt.pk)
+    has_beaten = attempt.heartbeat_seq >= 0  # before the first heartbeat nobody has charged it
+    row = row_find(Usage, attempt_id=attempt.pk) if has_beaten else None
     if row is None:
         row = Usage(attempt=attempt, adapter=attempt.adapter, model=attempt.model)
     tokens_before, cost_before = row.tokens, row.cost_micro_usd or 0
@@ -124,8 +124,7 @@ def _spend(run: Run, at: datetime, *, tokens: int, cost: int) -> None:
         return
     totals = ((SpendScope.DAY, ""), (SpendScope.RUN, run.run_id), (SpendScope.SUBJECT, run.subject))
     rows = [part for scope, key in totals for part in (str(scope), key, at.date(), cost, tokens)]
-    with connection.cursor() as cursor:
-        cursor.execute(ADD_SPEND, rows)
+    changed_by(ADD_SPEND, rows)
 
 
 def _sound(name: str, value: float) -> float:

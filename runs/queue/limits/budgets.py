@@ -11,6 +11,7 @@ from runs.policy import policy
 from runs.queue.limits.balance import Amount, Balance, Limit, limit_of
 from runs.queue.limits.blocking import can_spend
 from runs.queue.limits.standing import RESERVED
+from runs.rows.direct import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,10 +72,8 @@ def balances(limits: dict[Key, Limit]) -> dict[Key, Balance]:
         return {}
     sums: dict[tuple[str, str, str], Amount] = {}
     text, parameters = statement(list(limits))
-    with connection.cursor() as cursor:
-        cursor.execute(text, parameters)
-        for kind, scope, key, micro, tokens in cursor.fetchall():
-            sums[(kind, scope, key)] = Amount(int(micro or 0), int(tokens or 0))
+    for kind, scope, key, micro, tokens in rows_of(text, parameters):
+        sums[(kind, scope, key)] = Amount(int(micro or 0), int(tokens or 0))
     return {
         (scope, key): Balance(
             limit,

@@ -14,6 +14,7 @@ from runs.clock import now
 from runs.policy import policy
 from runs.queue.limits.balance import Amount, Balance, limit_of
 from runs.queue.limits.blocking import OpenAttempts, PauseSeen, Standing, caps_of
+from runs.rows.direct import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,9 +61,7 @@ def standing_now(*, at: datetime | None = None, whole: bool = False) -> Standing
     """What stands now. Reads only, one statement; ``whole`` counts attempts and the day where no limit asks, too."""
     rules, at = policy(), at or now()
     text, parameters = statement(rules, at, whole=whole)
-    with connection.cursor() as cursor:
-        cursor.execute(text, parameters)
-        return _standing(rules, cursor.fetchall(), whole=whole)
+    return _standing(rules, rows_of(text, parameters), whole=whole)
 
 
 def caps_locked(rows: Iterable[PlacementClass], node: str) -> None:

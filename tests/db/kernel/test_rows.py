@@ -3,10 +3,13 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
+from django.db.transaction import TransactionManagementError
+from django.test.utils import CaptureQueriesContext
 
-from runs.models import Attempt, Outbox, PlacementClass, Run, RunSpec
-from runs.rows import row_find, row_insert, row_update
+from runs.models import Attempt, JournalRow, Outbox, PlacementClass, Run, RunSpec
+from runs.rows import row_find, row_insert, row_insert_once, row_save, row_update, rows_insert
+from runs.rows.direct import changed_by, row_of, rows_of
 from tests.queue_driver import claim, enqueue, load_definitions
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +64,83 @@ def test_an_inserted_row_has_its_key_and_reads_back_as_it_was():
     row.stream = "other"
     row.save()  # an update, for the row is known to be stored
     assert Outbox.objects.get().stream == "other"
+
+
+def test_a_row_is_inserted_once_whatever_of_it_must_be_unique():
+    def row():
+        return Outbox(topic="t", key="k", stream="s", created_at=AT, available_at=AT)
+
+    first, second = row(), row()
+    assert row_insert_once(first)
+    assert not row_insert_once(second)
+    assert (Outbox.objects.get().pk, second.pk) == (first.pk, None)
+
+
+def test_several_rows_are_inserted_as_they_are():
+    run = enqueue()
+    rows = list(JournalRow.objects.filter(run=run))
+    copies = [type(row)(**{**columns_of(row), "id": None, "seq": row.seq + step}) for step in (10, 20) for row in rows]
+    rows_insert(copies)
+    stored = JournalRow.objects.filter(run=run, seq__gt=9).order_by("seq")
+    assert [columns_of(row) | {"id": None} for row in stored] == [columns_of(row) for row in copies]
+
+
+def test_a_row_is_read_with_the_row_that_it_names(django_assert_num_queries):
+    enqueue()
+    attempt = claim()
+    with django_assert_num_queries(1):
+        row = row_find(Attempt, joined="run", id=attempt.pk)
+        assert row is not None
+        read = row.run
+    assert columns_of(read) == columns_of(Run.objects.get(pk=attempt.run_id))
+
+
+def test_columns_that_were_left_out_are_read_when_asked_for(django_assert_num_queries):
+    run = enqueue()
+    row = row_find(Run, only=("state",), run_id=run.run_id)
+    assert row is not None
+    with django_assert_num_queries(0):
+        assert (row.pk, row.state) == (run.pk, "queued")
+    with django_assert_num_queries(1):
+        assert row.subject == run.subject
+
+
+def test_a_saved_row_writes_what_differs_and_leaves_alone_what_another_wrote_meanwhile():
+    enqueue()
+    attempt = claim()
+    row = found(Attempt, id=attempt.pk)
+    Attempt.objects.filter(pk=attempt.pk).update(control_seq=7)
+    row.phase, row.started_at = "running", AT
+    row_save(row)
+    row.phase = "verifying"
+    row_save(row)
+    stored = Attempt.objects.get(pk=attempt.pk)
+    assert (stored.phase, stored.started_at, stored.control_seq) == ("verifying", AT, 7)
+
+
+def test_a_statement_by_its_text_asks_the_same_whether_or_not_somebody_listens():
+    run = enqueue()
+    text, values = "SELECT run_id, 'a%%b' FROM runs_run WHERE id = %s", [run.pk]
+    with CaptureQueriesContext(connection) as heard:
+        listened = rows_of(text, values)
+    assert rows_of(text, values) == listened == [(run.run_id, "a%b")]
+    assert row_of(text, values) == listened[0]
+    assert row_of(text, [0]) is None
+    assert len(heard) == 1
+    assert changed_by("UPDATE runs_run SET subject_label = %s WHERE id = %s", ["x", run.pk]) == 1
+    assert Run.objects.get(pk=run.pk).subject_label == "x"
+
+
+def test_faults_of_a_statement_are_those_of_django():
+    enqueue()
+    attempt = claim()
+    copy = Attempt(**{**columns_of(attempt), "id": None})
+    with pytest.raises(IntegrityError), transaction.atomic():
+        row_insert(copy)
+    with transaction.atomic():
+        transaction.set_rollback(True)
+        with pytest.raises(TransactionManagementError):
+            rows_of("SELECT 1")
 
 
 def test_a_row_whose_key_is_another_row_needs_none_of_its_own():
