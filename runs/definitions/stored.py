@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from runs.contract.errors import Invalid
-from runs.models import Definition, Document, Prompt
-from runs.rows import row_find
+from runs.models import Definition, Document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,17 +63,6 @@ def references(definition: Mapping[str, Any]) -> list[dict[str, str]]:
         for entry in definition.get("harness", {}).get(key, []):
             found.append({"kind": kind, "name": entry["name"], "hash": entry["hash"]})
     return found
-
-
-def prompt_hash_now(definition: Mapping[str, Any], pinned: str) -> str:
-    """The hash of the prompt that an attempt gets now: the pinned one, else the live version; "" without a prompt."""
-    prompt = definition.get("prompt")
-    if pinned or not prompt:
-        return pinned
-    live = row_find(Prompt, name=prompt["name"])
-    if live is None:
-        raise Prompt.DoesNotExist(f"no prompt {prompt['name']} is stored")
-    return live.current_hash
 
 
 @lru_cache(maxsize=256)

@@ -7,36 +7,46 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db import IntegrityError, connection
+from django.db import connection
 
 from runs.clock import now
 from runs.contract.errors import Refused
 from runs.contract.placement import Offer, resolve_adapter
 from runs.contract.spec import SPEC_VERSION, spec_value
-from runs.definitions.stored import definition_document, prompt_hash_now
+from runs.definitions.stored import definition_document
 from runs.flow import RunState
 from runs.models import Attempt, Hold, PlacementClass, Run, SpendScope
 from runs.queue import ready
-from runs.queue.claimable import claimable
-from runs.queue.journal import Step, TransitionRefused, run_move
+from runs.queue.claimable import Claimable, claimable
+from runs.queue.journal import Step, run_move
 from runs.queue.limits.balance import Limit
 from runs.queue.limits.budgets import budget_hold, run_balances
 from runs.queue.limits.standing import caps_locked, standing_now
 from runs.queue.models_of_adapters import model_for
 from runs.queue.placement import OFFER_MATCHES
-from runs.queue.specs import spec_of
-from runs.rows import row_find, row_insert
-from runs.transactions import contested, write_transaction
+from runs.queue.specs import spec_and_prompt
+from runs.rows import row_find, row_insert_once
+from runs.rows.direct import row_of
+from runs.transactions import write_transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 MOST_CANDIDATES = 20  # per claim; what fails its test leaves the ready index, so the next claim gets further
 PREPARATION = timedelta(seconds=120)  # what an attempt gets beside the spec's time-out, for workspace and upload
+# What this worker holds, or was leased under this key; either keeps it from another run.
+OWN_ATTEMPT = """
+SELECT 1 FROM runs_attempt WHERE worker_id = %s AND finished_at IS NULL
+UNION ALL SELECT 1 FROM runs_attempt WHERE node = %s AND claim_key = %s
+"""
+# The clock is read behind the lock, in the one statement for both.
+TURN = """
+SELECT clock_timestamp() FROM (SELECT pg_advisory_xact_lock(hashtextextended(%s, 0)) OFFSET 0) AS turn
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +83,17 @@ def run_claim(request: ClaimRequest) -> ClaimedRun | Empty:
     The same key again returns the same attempt. An idle worker only reads. Raises Refused `worker_busy` when the
     worker has an unfinished attempt, `idempotency_conflict` for a known key with other content.
     """
-    known = _known_claim(request)
-    if known is not None:
-        return known
-    if SPEC_VERSION not in request.spec_versions:
-        return Empty()
-    seen = claimable(request.offer, node=request.node)
-    if not seen.count and not _busy_run(request.worker_id):
-        return Empty(seen.reason)
+    fits = SPEC_VERSION in request.spec_versions
+    seen = claimable(request.offer, node=request.node) if fits else Claimable()
+    if not seen.count:
+        known = _known_claim(request)
+        if known is not None:
+            return known
+        if not fits or not _busy_run(request.worker_id):
+            return Empty(seen.reason)
     try:
         with write_transaction():
-            return _claim(request)
+            return _claim(request, seen)
     except Refused:
         # The same request, sent twice at once: the other one leased while this one waited.
         known = _known_claim(request)
@@ -92,26 +102,27 @@ def run_claim(request: ClaimRequest) -> ClaimedRun | Empty:
         return known
 
 
-def _claim(request: ClaimRequest) -> ClaimedRun | Empty:
-    _one_at_a_time(request.worker_id)
-    known = _known_claim(request)
-    if known is not None:
-        return known
-    busy = _busy_run(request.worker_id)
-    if busy:
+def _claim(request: ClaimRequest, seen: Claimable) -> ClaimedRun | Empty:
+    """Lease of the classes that were seen ready before the lock; what became ready since then is the next claim's."""
+    at = _one_at_a_time(request.worker_id)
+    if row_of(OWN_ATTEMPT, [request.worker_id, request.node, request.claim_key]):
+        known = _known_claim(request)
+        if known is not None:
+            return known
+        busy = _busy_run(request.worker_id)
         raise Refused("worker_busy", f"{request.worker_id} still holds {busy}", details={"runId": busy})
-    at = now()
-    ready.due_released(at)
-    for head in _candidates(_unblocked(request, at)):
+    rows: Sequence[PlacementClass] = seen.ready
+    if seen.has_due and ready.due_released(at):
+        rows = OFFER_MATCHES.matching(request.offer, ready.ready_classes())
+    for head in _candidates(_unblocked(request, rows, at)):
         attempt = _lease(request, head, at)
         if attempt is not None:
             return ClaimedRun(attempt)
     return Empty()
 
 
-def _unblocked(request: ClaimRequest, at: datetime) -> list[PlacementClass]:
-    """The classes with ready runs that this worker may serve and nothing blocks, their caps locked and counted."""
-    rows = OFFER_MATCHES.matching(request.offer, ready.ready_classes())
+def _unblocked(request: ClaimRequest, rows: Sequence[PlacementClass], at: datetime) -> list[PlacementClass]:
+    """Those of the classes that nothing blocks, their caps locked and counted."""
     if not rows:
         return []
     caps_locked(rows, request.node)
@@ -119,14 +130,17 @@ def _unblocked(request: ClaimRequest, at: datetime) -> list[PlacementClass]:
     return [row for row in rows if standing.block_of(row, request.node) is None]
 
 
-def _one_at_a_time(worker_id: str) -> None:
+def _one_at_a_time(worker_id: str) -> datetime:
     """Let claims of one worker follow each other, so that a key sent twice at once sees what its twin has leased.
 
-    On SQLite write transactions do that anyway. The lock ends with the transaction.
+    On SQLite write transactions do that anyway. The lock ends with the transaction. Returns the instant from which
+    this claim has it.
     """
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [worker_id])
+    if connection.vendor != "postgresql":
+        return now()
+    found = row_of(TURN, [worker_id])
+    instant: datetime = found[0] if found else now()
+    return instant.astimezone(UTC)
 
 
 def _candidates(classes: Iterable[PlacementClass]) -> Iterable[ready.Head]:
@@ -158,23 +172,17 @@ def _lease(request: ClaimRequest, head: ready.Head, at: datetime) -> Attempt | N
         return None
     own = balances.get(SpendScope.RUN)
     attempt = _new_attempt(request, run, head.placement_class, own.left if own else Limit(), at)
-    try:
-        with contested():
-            row_insert(attempt)
-            step = Step(f"worker:{request.worker_id}", "claimed", at, attempt)
-            columns: dict[str, object] = {"attempt_number": attempt.number, "fencing_token": attempt.pk}
-            if run.first_claimed_at is None:
-                columns["first_claimed_at"] = at
-            run_move(run, "claim", step, **columns)
-    except TransitionRefused:
-        return None
-    except IntegrityError:
+    if not row_insert_once(attempt):
         # Another claim, not yet committed when we looked, took the key or leased this worker its run.
         if busy := _busy_run(request.worker_id):
-            raise Refused("worker_busy", f"{request.worker_id} still holds {busy}", details={"runId": busy}) from None
+            raise Refused("worker_busy", f"{request.worker_id} still holds {busy}", details={"runId": busy})
         if run.exclusive_key:
             _held(run, Hold.EXCLUSIVE, at)
         return None
+    columns: dict[str, object] = {"attempt_number": attempt.number, "fencing_token": attempt.pk}
+    if run.first_claimed_at is None:
+        columns["first_claimed_at"] = at
+    run_move(run, "claim", Step(f"worker:{request.worker_id}", "claimed", at, attempt), **columns)
     attempt.run = run
     return attempt
 
@@ -184,7 +192,7 @@ def _held(run: Run, hold: Hold, at: datetime) -> None:
 
 
 def _new_attempt(request: ClaimRequest, run: Run, row: PlacementClass, left: Limit, at: datetime) -> Attempt:
-    spec = spec_of(run)
+    spec, prompt_hash = spec_and_prompt(run, definition_document(run.def_hash))
     adapter = resolve_adapter(request.offer, row.adapter) or row.adapter
     liveness = settings.FACTORY.liveness_seconds
     return Attempt(
@@ -202,7 +210,7 @@ def _new_attempt(request: ClaimRequest, run: Run, row: PlacementClass, left: Lim
         adapter=adapter,
         model=model_for(adapter, name=spec_value(spec, "model"), tier=spec_value(spec, "modelTier")),
         def_hash=run.def_hash,
-        prompt_hash=prompt_hash_now(definition_document(run.def_hash), spec.get("promptHash", "")),
+        prompt_hash=prompt_hash,
         exclusive_key=run.exclusive_key,
         budget_micro_usd=left.micro_usd,
         budget_tokens=left.tokens,

@@ -22,9 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Claimable:
-    """How many runs an offer could lease, and by what its other ready classes are blocked."""
+    """How many runs an offer could lease, of which classes, and by what its other ready classes are blocked.
+
+    ``has_due``: retries are due that nobody has released yet.
+    """
 
     count: int = 0
+    ready: tuple[PlacementClass, ...] = ()
+    has_due: bool = False
     blocked: tuple[tuple[PlacementClass, Block], ...] = ()
 
     @property
@@ -60,7 +65,7 @@ def claimable(offer: Offer, *, node: str = "", limit: int = 1) -> Claimable:
     for row in due_rows:
         if found < limit and standing.block_of(row, node) is None:
             found += room.taken(row, min(due[row], limit - found))
-    return Claimable(found, tuple(blocked))
+    return Claimable(found, tuple(rows), bool(due), tuple(blocked))
 
 
 def blocked_counts(blocked: Sequence[tuple[PlacementClass, Block]], *, limit: int = 100) -> dict[str, int]:

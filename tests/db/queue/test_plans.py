@@ -13,13 +13,15 @@ from runs.clock import now
 from runs.models import Attempt, JournalRow, PlacementClass, Run, TraceRow
 from runs.policy import policy
 from runs.queue import ready
+from runs.queue.attempts.known import KNOWN
+from runs.queue.claim import OWN_ATTEMPT
 from runs.queue.limits import budgets, standing
 from runs.rows import row_find
 from tests.queue_driver import claim, enqueue
 from tests.site_policy import edited_policy
 
 ROWS = 5000
-STATEMENTS = 19 if connection.vendor == "sqlite" else 24  # of a claim, the look before it included
+STATEMENTS = 15 if connection.vendor == "sqlite" else 20  # of a claim, the look before it included
 AUTOMATIC = {  # SQLite makes and names the index of a unique constraint itself
     "attempt_number": "sqlite_autoindex_runs_attempt_1",
     "attempt_claim_key": "sqlite_autoindex_runs_attempt_2",
@@ -130,6 +132,12 @@ def check_the_claim():
     assert_uses(plan_of(ready.HEAD.sql(), [row.pk]), "run_ready")
     assert_uses(plan_of(ready.COUNT.sql(), [row.pk, 100]), "run_ready")
     assert_uses(plan_of(ready.DUE.sql(), [at, 50]), "run_backoff")
+    own = plan_of(OWN_ATTEMPT, ["lab-3", "node-7", "claim-7"])
+    assert_uses(own, "attempt_open_per_worker")
+    assert_uses(own, "attempt_claim_key")
+    known = plan_of(KNOWN, ["run_7", "node-7"])
+    assert "attempt_by_node" not in known  # it holds everything that the node has ever had
+    assert "attempt_by_run" in known or "attempt_number" in known or AUTOMATIC["attempt_number"] in known, known
     assert_uses(plan_of(ready.KEY_WAITERS.sql(), ["branch-20"]), "run_exclusive")
     assert_uses(plan_of(ready.KEY_HOLDER.sql(), ["branch-20"]), "attempt_open_per_key")
     with edited_policy("limits: {perAgent: {pr-review: 1}}"):
@@ -197,7 +205,7 @@ def test_a_run_that_needs_nothing_is_claimed_past_thousands_that_cannot_be_place
 
 
 def test_a_claim_takes_few_statements_whatever_is_finished_or_cannot_be_taken(django_assert_max_num_queries):
-    """RU-H13: four reads before it, begin, commit, thirteen between; PostgreSQL adds clock, lock, savepoint."""
+    """RU-H13: three reads before it, begin, commit, ten between; PostgreSQL adds clock, lock, savepoint."""
     for number in range(30):
         enqueue(placement={"gpu": f"kind-{number}"})
     enqueue()
