@@ -50,6 +50,6 @@ def run_cancel(*, run: Run, code: str, actor: str, reason: str = "") -> Run:
             attempt.control_seq += 1
             attempt_end(attempt, Ending(AttemptOutcome.CANCELLED, code, at, detail=detail))
         run_move(locked, "cancel", Step(actor, code, at, attempt, detail))
-        ended_announced(locked)
+        ended_announced(locked, at)
         control_changed()
     return locked

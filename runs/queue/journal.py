@@ -10,7 +10,7 @@ from runs.contract.errors import Refused
 from runs.contract.receipt import record_hash
 from runs.flow import AT_REST, RUN_MACHINE, RunState
 from runs.models import Attempt, JournalKind, JournalRow, Run
-from runs.rows import row_insert, row_update
+from runs.rows import row_insert, row_update, rows_insert
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,41 +40,93 @@ def actor_kind(actor: str) -> str:
     return "gate" if word in GATES else word
 
 
+class Walk:
+    """Edges that a run takes at one instant, written together: one UPDATE, and one INSERT of all their rows.
+
+    The loaded run is at the end of the walk at once; ``write`` brings the database after it. Belongs inside a
+    transaction.
+    """
+
+    def __init__(self, run: Run) -> None:
+        """``run`` is as it is stored, or new."""
+        self._run = run
+        self._is_new = not run.pk
+        self._from = {"id": run.pk, "state": run.state, "journal_seq": run.journal_seq}
+        self._written: dict[str, Any] = {}
+        self._before: dict[str, Any] = {}
+        self._rows: list[JournalRow] = []
+
+    def take(self, edge_name: str, step: Step, **columns: Any) -> None:
+        """Take one edge, with its journal row and further ``columns``. Raises TransitionRefused, and takes nothing."""
+        run, edge = self._run, RUN_MACHINE.edge(edge_name)
+        source = "" if self._is_new and not self._rows else run.state
+        fits = source in edge.sources if edge.sources else not source
+        if not fits or actor_kind(step.actor) not in edge.actors:
+            raise TransitionRefused(
+                "transition_refused",
+                f"{run.run_id} is {source or 'new'}; {step.actor} cannot {edge_name} it",
+                details={"runId": run.run_id, "state": source, "edge": edge_name},
+            )
+        row = _next_row(run, step, kind=JournalKind.TRANSITION, edge=edge.name, moved=(source, str(edge.target)))
+        written = {
+            **_columns_of_state(source, edge.target, step.at),
+            **columns,
+            "state": str(edge.target),
+            "reason_code": step.reason,
+        }
+        self._add(row, written)
+
+    def note(self, kind: JournalKind, step: Step, **columns: Any) -> None:
+        """Add a row that moves nothing (a fenced write, an extension), and ``columns`` with it."""
+        self._add(_next_row(self._run, step, kind=kind, edge="", moved=("", "")), columns)
+
+    def write(self) -> None:
+        """Write what was taken, once, if anything was; a new run is inserted.
+
+        Compare-and-set on (id, state, length of the journal): the row needs no lock, though callers that decide from
+        other columns hold one. Raises TransitionRefused; then nothing is written, and the loaded run is as it was.
+        """
+        if not self._rows:
+            return
+        run = self._run
+        if self._is_new:
+            row_insert(run)
+            for row in self._rows:
+                row.run_id = run.pk
+        elif not row_update(Run, self._from, self._written):
+            _set(run, self._before)
+            source = self._from["state"]
+            raise TransitionRefused(
+                "transition_refused",
+                f"{run.run_id} is no longer {source}",
+                details={"runId": run.run_id, "state": source},
+            )
+        rows_insert(self._rows)
+
+    def _add(self, row: JournalRow, columns: Mapping[str, Any]) -> None:
+        written = {**columns, "journal_seq": row.seq, "journal_head": row.record_hash}
+        self._before = {name: getattr(self._run, name) for name in written} | self._before
+        self._written |= written
+        self._rows.append(row)
+        _set(self._run, written)
+
+
 def run_move(run: Run, edge_name: str, step: Step, **columns: Any) -> None:
     """Take the run along one edge, with one journal row, and bring the loaded row up to date.
 
-    Compare-and-set on (id, state, length of the journal): the row needs no lock, though callers that decide from other
-    columns hold one. ``columns`` are written with it. A new run is inserted; its columns must be set before. Belongs
-    inside a transaction. Raises TransitionRefused, and then nothing is written.
+    ``columns`` are written with it. A new run is inserted; its columns must be set before. Belongs inside a
+    transaction. Raises TransitionRefused as ``Walk`` does, and then nothing is written.
     """
-    edge = RUN_MACHINE.edge(edge_name)
-    source = run.state if run.pk else ""
-    fits = source in edge.sources if edge.sources else not run.pk
-    if not fits or actor_kind(step.actor) not in edge.actors:
-        raise TransitionRefused(
-            "transition_refused",
-            f"{run.run_id} is {source or 'new'}; {step.actor} cannot {edge_name} it",
-            details={"runId": run.run_id, "state": source, "edge": edge_name},
-        )
-    row = _next_row(run, step, kind=JournalKind.TRANSITION, edge=edge.name, moved=(source, str(edge.target)))
-    written = {
-        **_columns_of_state(edge.target, step.at),
-        **columns,
-        "state": str(edge.target),
-        "reason_code": step.reason,
-        "journal_seq": row.seq,
-        "journal_head": row.record_hash,
-    }
-    _write(run, source, written)
-    row.run_id = run.pk
-    row_insert(row)
+    walk = Walk(run)
+    walk.take(edge_name, step, **columns)
+    walk.write()
 
 
 def journal_append(run: Run, kind: JournalKind, step: Step, **columns: Any) -> None:
-    """Write a row that moves nothing (a fenced write, an extension), and ``columns`` with it. Same compare-and-set."""
-    row = _next_row(run, step, kind=kind, edge="", moved=("", ""))
-    _write(run, run.state, {**columns, "journal_seq": row.seq, "journal_head": row.record_hash})
-    row_insert(row)
+    """Write a row that moves nothing, and ``columns`` with it. Same compare-and-set."""
+    walk = Walk(run)
+    walk.note(kind, step, **columns)
+    walk.write()
 
 
 def hash_of(row: JournalRow, run_id: str) -> str:
@@ -116,23 +168,16 @@ def _next_row(run: Run, step: Step, *, kind: JournalKind, edge: str, moved: tupl
     return row
 
 
-def _columns_of_state(target: str, at: datetime) -> dict[str, Any]:
-    """The columns that a state decides by itself; a hold belongs to queued runs, an end to resting ones."""
-    kept: dict[str, Any] = {"hold": "", "hold_checked_at": None, "available_at": None}
+def _columns_of_state(source: str, target: str, at: datetime) -> dict[str, Any]:
+    """The columns that a state decides by itself; a hold belongs to queued runs alone, an end to resting ones."""
+    kept: dict[str, Any] = {}
+    if source in {"", RunState.QUEUED}:
+        kept = {"hold": "", "hold_checked_at": None, "available_at": None}
     if target != RunState.FAILED:
         kept["cause"] = ""
     return kept | {"ended_at": at if target in AT_REST else None}
 
 
-def _write(run: Run, source: str, written: dict[str, Any]) -> None:
-    if not run.pk:
-        for name, value in written.items():
-            setattr(run, name, value)
-        row_insert(run)
-        return
-    if not row_update(Run, {"id": run.pk, "state": source, "journal_seq": run.journal_seq}, written):
-        raise TransitionRefused(
-            "transition_refused", f"{run.run_id} is no longer {source}", details={"runId": run.run_id, "state": source}
-        )
-    for name, value in written.items():
+def _set(run: Run, columns: Mapping[str, Any]) -> None:
+    for name, value in columns.items():
         setattr(run, name, value)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITERS = {
-    "runs/queue/journal.py run_move": "run",
+    "runs/queue/journal.py take": "run",
     "runs/flows/move.py flow_move": "flow",
     "runs/humans/tasks.py _task_move": "task",
     "convergence/services/move.py pull_show": "pull request",

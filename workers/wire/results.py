@@ -9,7 +9,6 @@ from runs.queue.attempts.publish import attempt_publish
 from workers.wire.answers import answer
 from workers.wire.attempts import presented_by
 from workers.wire.endpoint import endpoint, idempotency_key
-from workers.wire.holding import node_check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 def result(request: HttpRequest, caller: Caller, body: Mapping[str, Any], run_id: str) -> HttpResponseBase:
     """Accept the attempt's outcome, once; a repeated key is answered as it was the first time."""
     key = idempotency_key(request)
-    node_check(run_id, node=caller.node)
     accepted = attempt_publish(
         presented_by(caller, run_id, body),
         key=key,

@@ -72,7 +72,7 @@ def attempt_failed(run: Run, attempt: Attempt, ending: Ending, *, actor: str, re
     step = Step(actor, ending.reason, ending.at, attempt, ending.detail)
     if ending.outcome == AttemptOutcome.TIMED_OUT:
         run_move(run, "time_out", step)
-        ended_announced(run)
+        ended_announced(run, ending.at)
         return
     column = counted_column(ending.reason)
     counts = {column: getattr(run, column) + 1} if column else {}
@@ -87,7 +87,7 @@ def attempt_failed(run: Run, attempt: Attempt, ending: Ending, *, actor: str, re
         retry_at=retry_at,
     )
     if retry is None or not _retried(run, attempt, retry, ending.at):
-        ended_announced(run)
+        ended_announced(run, ending.at)
 
 
 def _retried(run: Run, attempt: Attempt, retry: Retry, at: datetime) -> bool:
@@ -113,17 +113,17 @@ def deadline_enforced(run: Run, attempt: Attempt, at: datetime) -> None:
     attempt_failed(run, attempt, ending, actor=REAPER)
 
 
-def ended_announced(run: Run) -> None:
+def ended_announced(run: Run, at: datetime) -> None:
     """Tell flows and tasks that the run is over without a completed result."""
-    _announce(run, "run.ended", f"run:{run.run_id}:{run.attempt_number}:ended", {})
+    _announce(run, at, "run.ended", f"run:{run.run_id}:{run.attempt_number}:ended", {})
 
 
-def completed_announced(run: Run, *, artifact_hash: str) -> None:
+def completed_announced(run: Run, at: datetime, *, artifact_hash: str) -> None:
     """Tell flows and edges that the run has a completed result."""
-    _announce(run, "run.completed", f"run:{run.run_id}:{run.attempt_number}", {"artifactHash": artifact_hash})
+    _announce(run, at, "run.completed", f"run:{run.run_id}:{run.attempt_number}", {"artifactHash": artifact_hash})
 
 
-def _announce(run: Run, topic: str, key: str, more: Mapping[str, Any]) -> None:
+def _announce(run: Run, at: datetime, topic: str, key: str, more: Mapping[str, Any]) -> None:
     payload: dict[str, Any] = {
         "runId": run.run_id,
         "attempt": run.attempt_number,
@@ -143,4 +143,4 @@ def _announce(run: Run, topic: str, key: str, more: Mapping[str, Any]) -> None:
             "step": run.flow_step,
             "entry": run.flow_entry,
         }
-    outbox_add(topic=topic, key=key, stream=run.flow_subject or run.subject, payload=payload)
+    outbox_add(topic=topic, key=key, stream=run.flow_subject or run.subject, payload=payload, at=at)

@@ -15,7 +15,7 @@ from runs.models import Attempt, JournalKind
 from runs.queue.attempts.fence import Held, Presented, attempt_write
 from runs.queue.attempts.usage import Totals, usage_record, usage_totals
 from runs.queue.claim import PREPARATION
-from runs.queue.journal import Step, journal_append, run_move
+from runs.queue.journal import Step, Walk, journal_append
 from runs.rows import row_save
 
 if TYPE_CHECKING:
@@ -73,26 +73,25 @@ def attempt_renewed(held: Held) -> None:
     held.attempt.heartbeat_due_at = held.at + timedelta(seconds=settings.FACTORY.liveness_seconds)
 
 
-def attempt_started(held: Held) -> None:
-    """Take the edge `start`: the agent's time and the deadline count from now."""
+def attempt_started(held: Held, walk: Walk) -> None:
+    """Take the edge `start` on this walk: the agent's time and the deadline count from now."""
     run, attempt, at = held.run, held.attempt, held.at
     attempt.started_at = at
     attempt.agent_deadline_at = at + timedelta(seconds=run.timeout_seconds - run.verify_seconds)
     attempt.deadline_at = at + timedelta(seconds=run.timeout_seconds) + PREPARATION
-    run_move(run, "start", Step(f"worker:{attempt.worker_id}", "started", at, attempt))
+    walk.take("start", Step(f"worker:{attempt.worker_id}", "started", at, attempt))
 
 
-def attempt_verifying(held: Held, reason: str = "") -> None:
-    """Take the edge `verify`, and `start` before it if the server has not seen that one."""
+def attempt_verifying(held: Held, walk: Walk, reason: str = "") -> None:
+    """Take the edge `verify` on this walk, and `start` before it if the server has not seen that one."""
     run, attempt, at = held.run, held.attempt, held.at
     if run.state == RunState.LEASED:
-        attempt_started(held)
+        attempt_started(held, walk)
     attempt.verifying_at = at
     late = attempt.deadline_recorded_at is not None or (
         attempt.agent_deadline_at is not None and at >= attempt.agent_deadline_at
     )
-    run_move(
-        run,
+    walk.take(
         "verify",
         Step(f"worker:{attempt.worker_id}", reason or ("late_completion" if late else "agent_exited"), at, attempt),
     )
@@ -130,10 +129,12 @@ def _take_phase(held: Held, beat: Heartbeat) -> None:
             f"an attempt that is {attempt.phase} cannot be {beat.phase}",
             details={"phase": attempt.phase},
         )
+    walk = Walk(held.run)
     if beat.phase is Phase.RUNNING and held.run.state == RunState.LEASED:
-        attempt_started(held)
+        attempt_started(held, walk)
     if beat.phase is Phase.VERIFYING and held.run.state in {RunState.LEASED, RunState.RUNNING}:
-        attempt_verifying(held, beat.verify_reason)
+        attempt_verifying(held, walk, beat.verify_reason)
+    walk.write()
     attempt.phase = str(beat.phase)
 
 

@@ -15,11 +15,12 @@ from runs.models import Attempt, AttemptOutcome, JournalKind, JournalRow, Receip
 from runs.queue.attempts.endings import Ending, attempt_end, attempt_failed, completed_announced, ended_announced
 from runs.queue.attempts.fence import Held, Presented, attempt_write
 from runs.queue.attempts.heartbeat import attempt_started, attempt_verifying
+from runs.queue.attempts.known import run_known
 from runs.queue.attempts.receipts import receipt_document
 from runs.queue.attempts.trace import trace_store
 from runs.queue.attempts.usage import usage_record, usage_totals
 from runs.queue.attempts.verification import Submission, submission_checked
-from runs.queue.journal import Step, run_move
+from runs.queue.journal import Step, Walk
 from runs.rows import row_find, row_insert
 
 if TYPE_CHECKING:
@@ -34,11 +35,12 @@ def attempt_publish(presented: Presented, *, key: str, request_hash: str, body: 
     ``body`` has the form of the wire's schema. The same key with the same bytes gets the same answer, also when the
     run has moved on. Raises what `attempt_write` and `submission_checked` raise, and Refused `idempotency_conflict`.
     """
+    run = run_known(presented.run_id, node=presented.node)
     known = _known_answer(presented, key, request_hash)
     if known is not None:
         return known
     totals = usage_totals(body["execution"].get("usage"), duration_ms=body["execution"]["durationMs"])
-    submission = submission_checked(presented, body)
+    submission = submission_checked(run, presented, body)
 
     def accept(held: Held) -> dict[str, Any]:
         usage = usage_record(held.run, held.attempt, totals, held.at) if totals is not None else None
@@ -48,11 +50,12 @@ def attempt_publish(presented: Presented, *, key: str, request_hash: str, body: 
         if rows := body.get("trace"):
             with suppress(Invalid):  # the trace is best effort: what cannot be read of it costs no result
                 trace_store(held, rows)
+        receipt = None
         if submission.document is not None:
-            _accept_result(held, submission, submission.document, usage)
+            receipt = _accept_result(held, submission, submission.document, usage)
         else:
             _accept_failure(held, submission)
-        return _answer(held.attempt, held.run.state)
+        return _answer(held.attempt, held.run.state, receipt)
 
     try:
         return attempt_write(presented, "result", accept)
@@ -64,11 +67,12 @@ def attempt_publish(presented: Presented, *, key: str, request_hash: str, body: 
         return known
 
 
-def _accept_result(held: Held, submission: Submission, document: Mapping[str, Any], usage: Usage | None) -> None:
+def _accept_result(held: Held, submission: Submission, document: Mapping[str, Any], usage: Usage | None) -> Receipt:
     run, attempt, at = held.run, held.attempt, held.at
+    walk = Walk(run)
     if submission.terminal_state is TerminalState.COMPLETED or run.state == RunState.RUNNING:
-        _walk_to_verifying(held, submission)
-    receipt = receipt_document(held, document, usage)
+        _walk_to_verifying(held, walk, submission)
+    sealed = receipt_document(held, submission, document, usage)
     result = Result(
         run=run,
         attempt=attempt,
@@ -81,33 +85,36 @@ def _accept_result(held: Held, submission: Submission, document: Mapping[str, An
         accepted_at=at,
     )
     row_insert(result)
-    row_insert(
-        Receipt(
-            run=run,
-            attempt=attempt,
-            receipt_hash=receipt["receiptHash"],
-            journal_head=receipt["journalHead"],
-            canonical=canonical_bytes(receipt).decode(),
-            accepted_at=at,
-        )
+    receipt = Receipt(
+        run=run,
+        attempt=attempt,
+        receipt_hash=sealed["receiptHash"],
+        journal_head=sealed["journalHead"],
+        canonical=canonical_bytes(sealed).decode(),
+        accepted_at=at,
     )
+    row_insert(receipt)
     _bind_artifacts(attempt, submission, result)
-    detail = {"receiptHash": receipt["receiptHash"]}
+    detail = {"receiptHash": receipt.receipt_hash}
     attempt_end(attempt, Ending(AttemptOutcome(str(submission.terminal_state)), submission.reason_code, at, detail))
     step = Step(f"worker:{attempt.worker_id}", submission.reason_code, at, attempt, detail)
-    run_move(run, EDGES[submission.terminal_state], step)
+    walk.take(EDGES[submission.terminal_state], step)
+    walk.write()
     if submission.terminal_state is TerminalState.COMPLETED:
-        completed_announced(run, artifact_hash=result.artifact_hash)
+        completed_announced(run, at, artifact_hash=result.artifact_hash)
     else:
         refusal_asked(run, document, at)
-        ended_announced(run)
+        ended_announced(run, at)
+    return receipt
 
 
 def _accept_failure(held: Held, submission: Submission) -> None:
     attempt = held.attempt
     outcome = AttemptOutcome(str(submission.terminal_state))
     if outcome == AttemptOutcome.TIMED_OUT and held.run.state == RunState.LEASED:
-        attempt_started(held)
+        walk = Walk(held.run)
+        attempt_started(held, walk)
+        walk.write()
     _bind_artifacts(attempt, submission, None)
     attempt_failed(
         held.run,
@@ -118,10 +125,10 @@ def _accept_failure(held: Held, submission: Submission) -> None:
     )
 
 
-def _walk_to_verifying(held: Held, submission: Submission) -> None:
+def _walk_to_verifying(held: Held, walk: Walk, submission: Submission) -> None:
     """Take the edges whose heartbeats never arrived."""
     if held.run.state in {RunState.LEASED, RunState.RUNNING}:
-        attempt_verifying(held, "late_completion" if submission.execution.get("late") else "")
+        attempt_verifying(held, walk, "late_completion" if submission.execution.get("late") else "")
 
 
 def _bind_artifacts(attempt: Attempt, submission: Submission, result: Result | None) -> None:
@@ -143,10 +150,10 @@ def _known_answer(presented: Presented, key: str, request_hash: str) -> dict[str
         raise Refused("idempotency_conflict", "this result key was used for another submission")
     moves = JournalRow.objects.filter(run=attempt.run, kind=JournalKind.TRANSITION, attempt=attempt.number)
     last = moves.order_by("-seq").first()
-    return _answer(attempt, last.to_state if last else attempt.run.state)
+    return _answer(attempt, last.to_state if last else attempt.run.state, row_find(Receipt, attempt_id=attempt.pk))
 
 
-def _answer(attempt: Attempt, run_state: str) -> dict[str, Any]:
+def _answer(attempt: Attempt, run_state: str, receipt: Receipt | None) -> dict[str, Any]:
     """What was answered first, from rows that do not change: the state right after, not the state of today."""
     run = attempt.run
     answer = {
@@ -157,7 +164,6 @@ def _answer(attempt: Attempt, run_state: str) -> dict[str, Any]:
         "terminalState": attempt.outcome,
         "runState": run_state,
     }
-    receipt = row_find(Receipt, attempt_id=attempt.pk)
     if receipt is not None:
         answer["receipt"] = {
             "schemaVersion": receipt.document["schemaVersion"],

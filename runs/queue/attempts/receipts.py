@@ -9,15 +9,17 @@ from runs.contract.receipt import build_receipt
 from runs.definitions.stored import definition_document, references
 from runs.models import Attempt, JournalKind, JournalRow, Run, Usage
 from runs.queue.attempts.usage import usage_document
-from runs.queue.specs import spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runs.queue.attempts.fence import Held
+    from runs.queue.attempts.verification import Submission
 
 
-def receipt_document(held: Held, result: Mapping[str, Any], usage: Usage | None) -> dict[str, Any]:
+def receipt_document(
+    held: Held, submission: Submission, result: Mapping[str, Any], usage: Usage | None
+) -> dict[str, Any]:
     """The receipt of a result that is being accepted; the journal's head must be the row before the terminal one."""
     run, attempt = held.run, held.attempt
     definition = definition_document(attempt.def_hash)
@@ -33,7 +35,7 @@ def receipt_document(held: Held, result: Mapping[str, Any], usage: Usage | None)
             "specHash": run.spec_hash,
             "defHash": attempt.def_hash,
             "promptHash": attempt.prompt_hash or None,
-            "inputHash": spec_of(run)["inputHash"],
+            "inputHash": submission.input_hash,
             "outputContract": run.output_contract,
             "artifactHash": result.get("artifactHash"),
             "evidenceHash": result.get("evidenceHash"),

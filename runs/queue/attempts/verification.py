@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from runs.contract.canonical import bare_hex, canonical_bytes, document_hash
 from runs.contract.codes import COMPLETIONS, REFUSALS, SERVER_FAILURES, TerminalState
-from runs.contract.errors import Invalid, NotFound
+from runs.contract.errors import Invalid
 from runs.contract.instants import parse_instant
 from runs.contract.results import ContractViolation, check_evidence, check_memos, decision_is_valid
 from runs.contract.schemas import schema_violation
 from runs.contract.wire import LARGEST_DETAIL
 from runs.definitions.stored import definition_document, schema_document
-from runs.models import ArtifactGrant, Run, RunSpec
+from runs.models import ArtifactGrant
 from runs.queue.attempts.semantics import semantic_check
-from runs.rows import row_find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
     from runs.queue.attempts.fence import Presented
+    from runs.queue.attempts.known import KnownRun
 
 EMPTY_ARTIFACT: Mapping[str, Any] = {}
 SEMANTIC = "semantic"  # among the checks that were applied
@@ -38,17 +38,15 @@ class Submission:
     retry_at: datetime | None
     artifact_refs: tuple[Mapping[str, Any], ...]
     execution: Mapping[str, Any]
+    input_hash: str
 
 
-def submission_checked(presented: Presented, body: Mapping[str, Any]) -> Submission:
+def submission_checked(run: KnownRun, presented: Presented, body: Mapping[str, Any]) -> Submission:
     """The submission, if it may be accepted; the body already has the form of the wire's schema.
 
     Raises ContractViolation and Invalid (`definition_mismatch`, `artifact_not_granted`, `malformed`) and writes
-    nothing, so the lease stays as it is; NotFound for an unknown run.
+    nothing, so the lease stays as it is.
     """
-    run = row_find(Run, run_id=presented.run_id)
-    if run is None:
-        raise NotFound("not_found", f"no run {presented.run_id}")
     _check_hashes(run, body)
     state = TerminalState(body["terminalState"])
     refs = tuple(body["artifactRefs"])
@@ -65,10 +63,11 @@ def submission_checked(presented: Presented, body: Mapping[str, Any]) -> Submiss
         retry_at=parse_instant(body["retryAt"]) if body.get("retryAt") else None,
         artifact_refs=refs,
         execution=body["execution"],
+        input_hash=run.spec["inputHash"],
     )
 
 
-def _check_hashes(run: Run, body: Mapping[str, Any]) -> None:
+def _check_hashes(run: KnownRun, body: Mapping[str, Any]) -> None:
     for name, stored in (("specHash", run.spec_hash), ("defHash", run.def_hash)):
         if body.get(name) not in {None, stored}:
             raise Invalid(
@@ -104,7 +103,7 @@ def _check_failure(state: TerminalState, body: Mapping[str, Any]) -> None:
         raise Invalid("malformed", f"detail is larger than {LARGEST_DETAIL} bytes", details={"path": "$.detail"})
 
 
-def _document(run: Run, presented: Presented, state: TerminalState, body: Mapping[str, Any]) -> dict[str, Any]:
+def _document(run: KnownRun, presented: Presented, state: TerminalState, body: Mapping[str, Any]) -> dict[str, Any]:
     """The result document with its hashes recomputed; a malformed decision is dropped and noted."""
     sent = body["result"]
     expected = {
@@ -139,19 +138,19 @@ def _document(run: Run, presented: Presented, state: TerminalState, body: Mappin
     return document
 
 
-def _claims_checked(run: Run, sent: Mapping[str, Any]) -> bool:
+def _claims_checked(run: KnownRun, sent: Mapping[str, Any]) -> bool:
     """Whether the output contract has a semantic check, which then passed."""
     check = semantic_check(run.output_contract)
     if check is None:
         return False
-    mismatch = check(RunSpec.objects.get(run=run).document["input"], sent["artifact"], sent.get("evidence") or {})
+    mismatch = check(run.spec["input"], sent["artifact"], sent.get("evidence") or {})
     if mismatch is not None:
         details = {"field": mismatch.field, "claimed": mismatch.claimed, "observed": mismatch.observed}
         raise ContractViolation("evidence_mismatch", mismatch.sentence, **details)
     return True
 
 
-def _check_completed(run: Run, sent: Mapping[str, Any]) -> None:
+def _check_completed(run: KnownRun, sent: Mapping[str, Any]) -> None:
     if sent["reasonCode"] not in COMPLETIONS:
         raise ContractViolation("result_schema", f"{sent['reasonCode']} is no way to complete", field="reasonCode")
     if sent.get("artifact") is None or sent.get("decision") is not None:
