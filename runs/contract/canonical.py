@@ -49,7 +49,8 @@ def parse_strict(content: bytes | str) -> Any:
         document = json.loads(
             text, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant, parse_float=_finite_float
         )
-        json.dumps(document, ensure_ascii=False).encode("utf-8")
+        if "\\u" in text or isinstance(content, str):  # UTF-8 itself holds no lone surrogate
+            json.dumps(document, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
         message = f"not strict JSON: {error}"
         raise Invalid("invalid_json", message) from error

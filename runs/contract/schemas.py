@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from runs.contract.canonical import canonical_bytes, parse_strict
+from runs.contract.fitting import Fits, fits_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,28 +31,33 @@ class Form:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         """``schema`` never changes afterwards."""
-        self._schema = schema
-        self._ready: Validator | None = None
+        self._content = canonical_bytes(schema)
 
     def violation(self, document: Any) -> SchemaViolation | None:
         """The best error of a document, or None if it fits."""
-        if self._ready is None:
-            self._ready = _validator(canonical_bytes(self._schema))
-        return _best_error(self._ready, document)
+        return _violation(self._content, document)
 
 
 def schema_violation(schema: Mapping[str, Any], document: Any) -> SchemaViolation | None:
     """The best error of a document against a schema, or None if it fits."""
-    return _best_error(_validator(canonical_bytes(schema)), document)
+    return _violation(canonical_bytes(schema), document)
 
 
-def _best_error(validator: Validator, document: Any) -> SchemaViolation | None:
+def _violation(schema: bytes, document: Any) -> SchemaViolation | None:
+    fits = _fits(schema)
+    if fits is not None and fits(document):
+        return None
     from jsonschema.exceptions import best_match
 
-    error = best_match(validator.iter_errors(document))
+    error = best_match(_validator(schema).iter_errors(document))
     if error is None:
         return None
     return SchemaViolation(path=error.json_path, message=error.message[:LONGEST_MESSAGE])
+
+
+@lru_cache(maxsize=256)
+def _fits(schema: bytes) -> Fits | None:
+    return fits_of(parse_strict(schema))
 
 
 @lru_cache(maxsize=128)

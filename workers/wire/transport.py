@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import ipaddress
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ def tls_check(request: HttpRequest, *, trusted_proxies: Iterable[str]) -> None:
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
+@functools.lru_cache(maxsize=1024)
 def _address(text: str) -> Address | None:
     try:
         address = ipaddress.ip_address(text)
