@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runs.flow import RunState
-from runs.models import Attempt, Run, Usage
+from runs.models import Attempt, Run
 from runs.queue.limits.telling import limits_seen
 from runs.queue.waiting import capacities, exclusive_holders, run_waiting
 
@@ -18,18 +18,11 @@ MICRO = 1_000_000  # µUSD of a dollar
 
 
 def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """The rows of the API for these runs; three queries whatever their number, and a few more where any is queued."""
-    newest = {
-        attempt.run_id: attempt
-        for attempt in Attempt.objects.filter(pk__in=[run.fencing_token for run in runs if run.fencing_token])
-    }
-    usages = _usages([run.pk for run in runs])
+    """The rows of the API for these runs; one query whatever their number, and a few more where any is queued."""
+    attempts = _attempts([run.pk for run in runs if run.attempt_number])
     workers = capacities() if any(run.state == RunState.QUEUED for run in runs) else ()
     holders, limits = exclusive_holders(runs), limits_seen(runs)
-    return [
-        _row(run, newest.get(run.pk), usages.get(run.pk, []), run_waiting(run, workers, holders, limits))
-        for run in runs
-    ]
+    return [_row(run, attempts.get(run.pk, []), run_waiting(run, workers, holders, limits)) for run in runs]
 
 
 def run_row(run: Run) -> dict[str, Any]:
@@ -37,14 +30,17 @@ def run_row(run: Run) -> dict[str, Any]:
     return run_rows([run])[0]
 
 
-def _usages(run_keys: list[int]) -> dict[int, list[Usage]]:
-    found: dict[int, list[Usage]] = {}
-    for usage in Usage.objects.filter(attempt__run__in=run_keys).select_related("attempt"):
-        found.setdefault(usage.attempt.run_id, []).append(usage)
+def _attempts(run_keys: list[int]) -> dict[int, list[Attempt]]:
+    """The attempts of each run in their order, with what they used."""
+    found: dict[int, list[Attempt]] = {}
+    for attempt in Attempt.objects.filter(run__in=run_keys).select_related("usage").order_by("number"):
+        found.setdefault(attempt.run_id, []).append(attempt)
     return found
 
 
-def _row(run: Run, attempt: Attempt | None, usages: list[Usage], waiting: Waiting | None) -> dict[str, Any]:
+def _row(run: Run, attempts: list[Attempt], waiting: Waiting | None) -> dict[str, Any]:
+    attempt = attempts[-1] if attempts else None
+    usages = [usage for each in attempts if (usage := getattr(each, "usage", None))]
     costs = [usage.cost_micro_usd for usage in usages if usage.cost_micro_usd is not None]
     return {
         "runId": run.run_id,
