@@ -40,15 +40,15 @@ def unplaceable(count: int, *, begin: int = 0) -> None:
         _copy(template, "u", begin + start, begin + end, {"placement_class_id": f"{first} + i %% {len(classes)}"})
 
 
-def finished(count: int) -> None:
-    """Runs that completed long ago, each with its attempt and usage, of a thousand subjects."""
+def finished(count: int, *, subjects: int = 1000) -> None:
+    """Runs that completed long ago, each with its attempt and usage, of so many subjects."""
     template = _template()
     columns = {
         "state": "'completed'",
         "reason_code": "'ok'",
         "ended_at": "queued_at",
         "attempt_number": "1",
-        "subject": "'bench:' || (i %% 1000)",
+        "subject": f"'bench:' || (i %% {subjects})",
     }
     for begin, end in _batches(count):
         _copy(template, "f", begin, end, columns)

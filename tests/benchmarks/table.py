@@ -22,6 +22,11 @@ class Size:
         return 3 if self.quick else 5
 
     @property
+    def pairs(self) -> int:
+        """Claims with their results that one client makes in a repetition."""
+        return 50 if self.quick else 150
+
+    @property
     def few(self) -> int:
         """Rows of the small table."""
         return 1_000

@@ -10,8 +10,9 @@ from tests.benchmarks.services import claim
 from tests.benchmarks.table import Row, Size, ratio
 
 TITLE = "Claim, service call in process"
-CLAIMS = 40  # a repetition
-WARM_UP = 5
+CLAIMS = 8  # of a case in one turn
+TURNS = 5  # of a repetition: short ones, for what slows the machine or its disk comes and goes within seconds
+WARM_UP = 3
 
 
 def measure(size: Size) -> list[Row]:
@@ -23,19 +24,24 @@ def measure(size: Size) -> list[Row]:
     floor = SqliteFloor(home / "floor.sqlite3", size.many)
     found: dict[str, list[float]] = {name: [] for name in (*cases, "raw")}
     for _ in range(size.repetitions):
-        for name, path in cases.items():
-            with place.database(path):
-                for _ in range(WARM_UP):
-                    claim()
-                raws, claims = [], []
-                for _ in range(CLAIMS):
-                    if name == "many":
-                        raws.append(place.timed(floor.claim))
-                    claims.append(place.timed(claim))
-                found[name].append(statistics.median(claims))
-                if raws:
-                    found["raw"].append(statistics.median(raws))
+        took: dict[str, list[float]] = {name: [] for name in found}
+        for _ in range(TURNS):
+            for name, path in cases.items():
+                with place.database(path):
+                    _turn(took, name, floor)
+        for name, values in took.items():
+            found[name].append(statistics.median(values))
     return _rows(found, size)
+
+
+def _turn(took: dict[str, list[float]], name: str, floor: SqliteFloor) -> None:
+    """Some claims of a case; beside the long queue each has a raw one before it."""
+    for _ in range(WARM_UP):
+        claim()
+    for _ in range(CLAIMS):
+        if name == "many":
+            took["raw"].append(place.timed(floor.claim))
+        took[name].append(place.timed(claim))
 
 
 def _cases(home: Path, size: Size) -> dict[str, Path]:

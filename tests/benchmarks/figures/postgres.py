@@ -13,7 +13,6 @@ from tests.benchmarks.table import Row, Size, ratio
 from tests.databases import made_on
 
 TITLE = "PostgreSQL"
-PAIRS = 150  # of one client in a repetition
 
 
 def measure(size: Size) -> list[Row]:
@@ -23,16 +22,16 @@ def measure(size: Size) -> list[Row]:
     with postgres.throwaway_cluster(Path(binaries), settings={"fsync": "on"}) as cluster:
         place.home(DATABASE_URL=made_on(cluster.url))
         place.migrate()
-        rows = size.repetitions * 5 * (PAIRS + 1) + size.few
+        rows = size.repetitions * 5 * (size.pairs + 1) + size.few
         place.enqueue(1)
         mass.queued(rows)
         mass.analyse()
         one, four, raw = [], [], []
         floor = PostgresFloor(made_on(cluster.url), rows)
         for _ in range(size.repetitions):
-            raw.append(_raw(floor))
-            one.append(_service(1))
-            four.append(_service(4))
+            raw.append(_raw(floor, size.pairs))
+            one.append(_service(1, size.pairs))
+            four.append(_service(4, size.pairs))
         floor.close()
         _disconnect()
     each = [f"{statistics.median(found):.0f}" for found in (four, one, raw)]
@@ -44,15 +43,15 @@ def measure(size: Size) -> list[Row]:
     ]  # fmt: skip
 
 
-def _service(clients: int) -> float:
-    return pairs_a_second([("tests.benchmarks.services", str(number)) for number in range(1, clients + 1)], PAIRS)
+def _service(clients: int, pairs: int) -> float:
+    return pairs_a_second([("tests.benchmarks.services", str(number)) for number in range(1, clients + 1)], pairs)
 
 
-def _raw(floor: PostgresFloor) -> float:
+def _raw(floor: PostgresFloor, pairs: int) -> float:
     begun = time.monotonic()
-    for _ in range(PAIRS):
+    for _ in range(pairs):
         floor.result(floor.claim())
-    return PAIRS / (time.monotonic() - begun)
+    return pairs / (time.monotonic() - begun)
 
 
 def _disconnect() -> None:

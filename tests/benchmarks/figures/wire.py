@@ -16,14 +16,13 @@ from tests.process.system import Process, free_port
 
 TITLE = "Claim and result over HTTP"
 CLIENTS = (1, 2, 4)
-PAIRS = 120  # of one client in a repetition
 
 
 def measure(size: Size) -> list[Row]:
     """Pairs a second of both, in turns."""
     home = place.home()
     place.migrate()
-    rows = size.repetitions * sum(CLIENTS) * PAIRS + size.few
+    rows = size.repetitions * sum(CLIENTS) * (size.pairs + 1) + size.few
     mass.queued(rows)
     SqliteFloor(home / "floor.sqlite3", rows)
     product: dict[int, list[float]] = {count: [] for count in CLIENTS}
@@ -33,8 +32,8 @@ def measure(size: Size) -> list[Row]:
         try:
             for _ in range(size.repetitions):
                 for count in CLIENTS:
-                    bare[count].append(_pairs_a_second(floor.url, system.token, count))
-                    product[count].append(_pairs_a_second(system.url, system.token, count))
+                    bare[count].append(_pairs_a_second(floor.url, system.token, count, size.pairs))
+                    product[count].append(_pairs_a_second(system.url, system.token, count, size.pairs))
         finally:
             floor.process.end()
     return [
@@ -70,6 +69,6 @@ def _bare(home: Path) -> _Bare:
     return found
 
 
-def _pairs_a_second(url: str, token: str, clients: int) -> float:
+def _pairs_a_second(url: str, token: str, clients: int, pairs: int) -> float:
     argvs = [("tests.benchmarks.load", url, token, "local", str(number)) for number in range(1, clients + 1)]
-    return pairs_a_second(argvs, PAIRS)
+    return pairs_a_second(argvs, pairs)
