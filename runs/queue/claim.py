@@ -196,10 +196,10 @@ def _new_attempt(request: ClaimRequest, run: Run, row: PlacementClass, left: Lim
     adapter = resolve_adapter(request.offer, row.adapter) or row.adapter
     liveness = settings.FACTORY.liveness_seconds
     return Attempt(
-        run=run,
+        run_id=run.pk,
         number=run.attempt_number + 1,
         agent_ref=run.agent_ref,
-        placement_class=row,
+        placement_class_id=row.pk,
         worker_id=request.worker_id,
         node=request.node,
         worker_version=request.worker_version,

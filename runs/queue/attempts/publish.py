@@ -74,8 +74,8 @@ def _accept_result(held: Held, submission: Submission, document: Mapping[str, An
         _walk_to_verifying(held, walk, submission)
     sealed = receipt_document(held, submission, document, usage)
     result = Result(
-        run=run,
-        attempt=attempt,
+        run_id=run.pk,
+        attempt_id=attempt.pk,
         terminal_state=str(submission.terminal_state),
         reason_code=submission.reason_code,
         output_contract=run.output_contract,
@@ -86,8 +86,8 @@ def _accept_result(held: Held, submission: Submission, document: Mapping[str, An
     )
     row_insert(result)
     receipt = Receipt(
-        run=run,
-        attempt=attempt,
+        run_id=run.pk,
+        attempt_id=attempt.pk,
         receipt_hash=sealed["receiptHash"],
         journal_head=sealed["journalHead"],
         canonical=canonical_bytes(sealed).decode(),

@@ -69,7 +69,7 @@ def usage_record(run: Run, attempt: Attempt, totals: Totals, at: datetime) -> Us
     has_beaten = attempt.heartbeat_seq >= 0  # before the first heartbeat nobody has charged it
     row = row_find(Usage, attempt_id=attempt.pk) if has_beaten else None
     if row is None:
-        row = Usage(attempt=attempt, adapter=attempt.adapter, model=attempt.model)
+        row = Usage(attempt_id=attempt.pk, adapter=attempt.adapter, model=attempt.model)
     tokens_before, cost_before = row.tokens, row.cost_micro_usd or 0
     for column, value in totals.counts.items():
         setattr(row, column, max(getattr(row, column), value))
