@@ -118,7 +118,8 @@ class Offering:
 
     def blocked(self) -> str | None:
         """Why this worker takes nothing although it lives; None if it does."""
-        if not self.claim()["adapters"] and self.claim()["anyAdapter"] is None:
+        offered = self.claim()
+        if not offered["adapters"] and offered["anyAdapter"] is None:
             return "no_adapter"
         if shutil.disk_usage(self.host.home).free < self.host.config.min_free_gb * GIGABYTE:
             return "disk_full"

@@ -139,7 +139,6 @@ def _publish(run: "AttemptRun", verdict: Verdict, salvage: Salvage | None) -> bo
         files=files,
         salvage=str(salvage.bundle) if salvage is not None and stored else None,
     )
-    run.note("publishing")
     if files:
         _say_publishing(run)
     if run.stop.reason is StopReason.FENCED:

@@ -81,13 +81,13 @@ def end_below() -> None:
 
 
 def _ask(quarry: Quarry, grace: float) -> None:
-    members = _group(quarry, look())
+    members = _group(quarry, look(quarry.leader))
     for member in members:
         send_signal(member, signal.SIGTERM)
     until = time.monotonic() + grace
     while time.monotonic() < until and any(is_alive(member) for member in members):
         time.sleep(KILL_PAUSE)
-        members = _group(quarry, look())
+        members = _group(quarry, look(quarry.leader))
 
 
 def _group(quarry: Quarry, rows: list[ProcessRow]) -> list[ProcessId]:
@@ -99,7 +99,8 @@ def _group(quarry: Quarry, rows: list[ProcessRow]) -> list[ProcessId]:
 
 
 def _hunt(quarry: Quarry, known: dict[int, ProcessId]) -> list[ProcessId]:
-    rows = look()
+    # Descendants, group and marker are all younger than the minder.
+    rows = look(quarry.leader)
     found: set[ProcessId] = set(_group(quarry, rows))
     leader = quarry.leader
     if leader is not None and is_alive(leader):
@@ -108,10 +109,7 @@ def _hunt(quarry: Quarry, known: dict[int, ProcessId]) -> list[ProcessId]:
             found.add(leader)
     if quarry.attempt:
         marker = f"{MARKER_NAME}={quarry.attempt}"
-        # What is older than the minder has its environment from others: only young ones are worth reading.
-        begun = next((row.started for row in rows if row.identity == leader), 0.0)
-        young = (row for row in rows if not row.zombie and row.started >= begun)
-        found.update(row.identity for row in young if carries(row.identity, marker))
+        found.update(row.identity for row in rows if not row.zombie and carries(row.identity, marker))
     # Once seen below the leader, a process is ours also when its parent died and it made a session of its own.
     known.update({process.pid: process for process in found})
     found.update(process for process in known.values() if is_alive(process))

@@ -29,7 +29,6 @@ class ProcessRow:
     parent: int
     group: int
     zombie: bool
-    started: float  # in a unit of the system's own, to tell which of two processes is older
 
 
 def start_token(pid: int) -> str | None:
@@ -71,9 +70,10 @@ def send_signal(process: ProcessId, number: int) -> bool:
     return True
 
 
-def look() -> list[ProcessRow]:
-    """Every process of the machine that can be seen now."""
-    return [row for pid in _pids() if (row := _row(pid)) is not None]
+def look(since: ProcessId | None = None) -> list[ProcessRow]:
+    """Every process of the machine that can be seen now and is not older than ``since``."""
+    begun = _begun(since) if since else 0.0
+    return [row for pid in _pids() if (row := _row(pid, begun)) is not None]
 
 
 def descendants(rows: list[ProcessRow], root: int) -> list[ProcessId]:
@@ -111,33 +111,42 @@ def _pids() -> Iterator[int]:
     return iter(psutil.pids())
 
 
-def _row(pid: int) -> ProcessRow | None:
+def _begun(process: ProcessId) -> float:
+    """When a process began, in the unit of its system; 0, which nothing is older than, where this boot cannot tell."""
+    boot, _, instant = process.start.rpartition(":")
+    with contextlib.suppress(ValueError):
+        return float(instant) if boot == (stat.boot_id() if ON_LINUX else "") else 0.0
+    return 0.0
+
+
+def _row(pid: int, begun: float = 0.0) -> ProcessRow | None:
+    """The process; None if there is none, or if it began before that."""
     if not ON_LINUX:
-        return _foreign_row(pid)
+        return _foreign_row(pid, begun)
     fields = stat.stat_fields(pid)
-    if fields is None:
+    if fields is None or int(fields[stat.START]) < begun:
         return None
     return ProcessRow(
         identity=ProcessId(pid, stat.token_of(fields)),
         parent=int(fields[stat.PARENT]),
         group=int(fields[stat.GROUP]),
         zombie=fields[stat.STATE] in "ZX",
-        started=float(fields[stat.START]),
     )
 
 
-def _foreign_row(pid: int) -> ProcessRow | None:
+def _foreign_row(pid: int, begun: float) -> ProcessRow | None:
     import psutil
 
     with contextlib.suppress(psutil.Error, OSError):
         found = psutil.Process(pid)
         with found.oneshot():
+            if found.create_time() < begun:
+                return None
             return ProcessRow(
                 identity=ProcessId(pid, f"{found.create_time():.6f}"),
                 parent=found.ppid(),
                 group=os.getpgid(pid),
                 zombie=found.status() == psutil.STATUS_ZOMBIE,
-                started=found.create_time(),
             )
     return None
 

@@ -12,20 +12,28 @@ _boot: list[str] = []
 
 
 def stat_fields(pid: int) -> list[str] | None:
-    """The fields of ``/proc/PID/stat`` behind the name, zombies included; None if there is no such process."""
+    """The fields of ``/proc/PID/stat`` between the name and the start; None if there is no such process.
+
+    A zombie has them too. What follows the start stays one piece, which nobody reads.
+    """
     try:
         text = _read(f"/proc/{pid}/stat", once=True).decode("utf-8", "replace")
     except OSError:
         return None
     # The name in parentheses may hold blanks and parentheses itself.
-    return text[text.rindex(")") + 2 :].split()
+    return text[text.rindex(")") + 2 :].split(None, START + 1)
 
 
 def token_of(fields: list[str]) -> str:
     """The start token of the process with these fields: ``<boot id>:<start ticks>``."""
+    return f"{boot_id()}:{fields[START]}"
+
+
+def boot_id() -> str:
+    """What names this boot of the machine, from which ticks are counted."""
     if not _boot:
         _boot.append(read_whole("/proc/sys/kernel/random/boot_id").decode().strip())
-    return f"{_boot[0]}:{fields[START]}"
+    return _boot[0]
 
 
 def start_token(pid: int) -> str:
