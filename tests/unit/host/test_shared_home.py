@@ -96,3 +96,17 @@ def test_a_folder_is_removed_by_whoever_is_first(tmp_path, times):
     for _ in range(times):
         remove_tree(root)
     assert not root.exists()
+
+
+def test_a_tree_with_closed_folders_is_removed_and_what_its_links_lead_to_stays(tmp_path):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").touch()
+    tree = tmp_path / "tree"
+    (tree / "closed").mkdir(parents=True)
+    (tree / "closed" / "file").touch()
+    (tree / "closed" / "link").symlink_to(kept)
+    (tree / "closed").chmod(0o500)
+    remove_tree(tree)
+    assert list(tmp_path.iterdir()) == [kept]
+    assert (kept / "file").exists()

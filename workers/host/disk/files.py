@@ -92,13 +92,19 @@ def remove_tree(folder: Path) -> None:
         folder.rename(doomed)
     except FileNotFoundError:
         return  # another worker of this home was faster
-    for parent, names, _ in os.walk(doomed, followlinks=False):
+    shutil.rmtree(doomed, ignore_errors=True)
+    if doomed.exists():
+        _open_folders(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
+
+
+def _open_folders(folder: Path) -> None:
+    for parent, names, _ in os.walk(folder, followlinks=False):
         for name in (".", *names):
             path = Path(parent, name)
             if not path.is_symlink():
                 with contextlib.suppress(OSError):
                     path.chmod(path.stat().st_mode | stat.S_IRWXU)
-    shutil.rmtree(doomed, ignore_errors=True)
 
 
 def tree_size(folder: Path) -> int:
