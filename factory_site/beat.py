@@ -8,8 +8,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
+import sqlite3
 from datetime import timedelta
-from typing import TYPE_CHECKING, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections
@@ -32,6 +33,14 @@ REDIS_SECONDS = 2.0  # a request that wakes a pass waits for a Redis that hangs 
 AWAY_SECONDS = 1.0  # until a chain tries again whose database was away
 
 
+class _Unsynced(sqlite3.Connection):
+    """Commits that wait for no disk: what a power failure loses here is due anyway, and the file stays whole."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.execute("PRAGMA synchronous=NORMAL")
+
+
 def _queue() -> Huey:
     """The queue of this host in a file; on Redis, the one of all hosts that share the secret key."""
     common = {
@@ -42,7 +51,8 @@ def _queue() -> Huey:
     redis_url = settings.FACTORY.redis_url
     if redis_url is None:
         # A file of its own: inside `atomic()` it would deadlock.
-        return SqliteHuey(name="factory", filename=str(settings.FACTORY.home / "huey.sqlite3"), **common)
+        file = settings.FACTORY.home / "huey.sqlite3"
+        return SqliteHuey(name="factory", filename=str(file), factory=_Unsynced, **common)
     from huey import RedisHuey
     from redis import ConnectionPool
 
