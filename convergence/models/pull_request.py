@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
-from convergence.flow import PullState
+from convergence.flow import FINAL_PULL_STATES, PullState
 from convergence.models.repository import Repository
 
 PULL_CHOICES = [(state.value, state.value.replace("_", " ").capitalize()) for state in PullState]
@@ -32,6 +32,13 @@ class PullRequest(models.Model):
     looked_at = models.DateTimeField(null=True)  # when a person last asked for a look
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+    is_over = models.GeneratedField(  # lists are read by it: what is under way is few, what is over is a long history
+        expression=models.Case(
+            models.When(state__in=[state.value for state in FINAL_PULL_STATES], then=True), default=False
+        ),
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
 
     class Meta:
         constraints: ClassVar = [
@@ -40,7 +47,9 @@ class PullRequest(models.Model):
             models.CheckConstraint(condition=~models.Q(title=""), name="pull_request_title_not_blank"),
         ]
         indexes: ClassVar = [
-            models.Index(fields=["state", "-updated_at"], name="pull_request_state"),
+            models.Index(fields=["state", "-updated_at", "-id"], name="pull_request_state"),
+            models.Index(fields=["is_over", "-updated_at", "-id"], name="pull_request_over"),
+            models.Index(fields=["-updated_at", "-id"], name="pull_request_newest"),
             models.Index(fields=["head_sha"], name="pull_request_head"),
             models.Index(fields=["root"], name="pull_request_root"),
         ]

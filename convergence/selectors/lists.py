@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
+from convergence.flow import FINAL_PULL_STATES
 from convergence.models import ConvergenceFlow, PullRequest
 from convergence.selectors.shapes import PullPage, PullRow
 from runs.contract.errors import Invalid
 from runs.flows.registry import flow_types
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from django.db.models import QuerySet
 
@@ -40,7 +41,7 @@ def pulls_window(
     """
     rows = PullRequest.objects.select_related("repository").order_by("-updated_at", "-id")
     if wanted := list(states):
-        rows = rows.filter(state__in=wanted)
+        rows = pulls_in(rows, wanted)
     if repository:
         owner, _, name = repository.partition("/")
         rows = rows.filter(repository__owner__iexact=owner)
@@ -52,6 +53,15 @@ def pulls_window(
     found = list(rows[: limit + 1])
     shown = found[:limit]
     return shown, _cursor(shown[-1]) if len(found) > limit else ""
+
+
+def pulls_in(rows: QuerySet[PullRequest], states: Collection[str]) -> QuerySet[PullRequest]:
+    """The rows in these states, so said that a page of them is read in its order, however long the history is."""
+    found = rows.filter(state__in=states)
+    over = {state in FINAL_PULL_STATES for state in states}
+    if len(states) == 1 or len(over) > 1:
+        return found
+    return found.filter(is_over__in=over)  # IN: SQLite seeks by no bare boolean
 
 
 def _cursor(pull: PullRequest) -> str:

@@ -65,7 +65,7 @@ def _refers_elsewhere(model: type[Model]) -> bool:
 
 
 def _fields(model: type[Model]) -> list[Field[Any, Any]]:
-    return list(model._meta.local_concrete_fields)
+    return [field for field in model._meta.local_concrete_fields if not field.generated]
 
 
 def _row(model: type[Model], fields: Sequence[Field[Any, Any]], values: Sequence[Any]) -> Model:

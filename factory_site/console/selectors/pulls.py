@@ -10,7 +10,7 @@ from django.db.models import Subquery
 
 from convergence.flow import FINAL_PULL_STATES, PullState
 from convergence.models import ConvergenceFlow, Escalation, EscalationState, PullRequest
-from convergence.selectors.lists import pulls_after, pulls_window
+from convergence.selectors.lists import pulls_after, pulls_in, pulls_window
 from factory_site.console.wording.texts import PULL_REASONS, TIMER_EFFECTS
 from merging.models import MergeFlow
 from runs.contract.errors import Invalid
@@ -118,7 +118,7 @@ def pull_counts() -> dict[str, str]:
 def pulls_version(wanted: PullFilter) -> tuple[object, ...]:
     """What the list shows, as one value that changes when any of it does: one read by indexes."""
     last_transition = TransitionLog.objects.order_by("-id").values("id")[:1]
-    newest = PullRequest.objects.filter(state__in=wanted.states).order_by("-updated_at", "-pk")
+    newest = pulls_in(PullRequest.objects.all(), wanted.states).order_by("-updated_at", "-pk")
     return tuple(newest.values_list("pk", "updated_at", Subquery(last_transition))[:1])
 
 
