@@ -6,40 +6,18 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from factory_site.demo.telling import Paper, clock, question, sentence, table
+from factory_site.demo.ending import ending
+from factory_site.demo.played import Played, pulls_of
+from factory_site.demo.telling import Paper, clock, question, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from factory_site.demo.client import Client
 
-FINAL = frozenset({"converged", "merged", "abandoned"})
 LOOK_EVERY = 0.5  # seconds
 MOST_ASKED = 100  # characters of a question in the terminal; the console shows all of it
-
-
-@dataclass(slots=True)
-class Played:
-    """One pull request of the scenario: what it is expected to come to, and what was told of it so far."""
-
-    key: str
-    title: str
-    expect: str
-    answers: list[Mapping[str, Any]]
-    submit: Mapping[str, Any]
-    lands: bool  # it goes on to a merge once it has converged
-    submitted: bool = False
-    told: int = 0
-    state: str = ""
-    rounds: int = 0
-    turn: int = 0
-    ended_after: float | None = None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more happens: converging is an end only where nobody merges."""
-        return self.state in FINAL and not (self.state == "converged" and self.lands)
 
 
 @dataclass(slots=True)
@@ -84,18 +62,10 @@ class Director:
         """Print the summary of `--once`; 0 when every pull request ended as the scenario says (or nobody asked)."""
         if not self.once:
             return 0
-        rows = []
-        for pull in self.pulls:
-            ended = pull.state or "never submitted"
-            took = "-" if pull.ended_after is None else clock(pull.ended_after)
-            mark = "" if pull.state == pull.expect else "NOT AS EXPECTED"
-            rows.append([pull.key, pull.expect, ended, str(pull.rounds), took, mark])
-        good = bool(self.pulls) and all(pull.state == pull.expect for pull in self.pulls)
-        lines = table(["pull request", "expected", "ended as", "rounds", "time", ""], rows)
+        lines, good = ending(self.pulls, self.script.get("lands_in_order", []), self.paper)
         self.say("")
-        self.say(self.paper.toned(lines[0], "head"))
-        for line, row in zip(lines[1:], rows, strict=True):
-            self.say(self.paper.toned(line, "bad" if row[-1] else "good"))
+        for line in lines:
+            self.say(line)
         self.say("")
         told = "All ended as the scenario says" if good else "The scenario did not come true"
         self.say(self.paper.toned(f"{told}, after {clock(self._elapsed())}", "good" if good else "bad"))
@@ -153,6 +123,8 @@ class Director:
             if row["id"] > pull.told:
                 pull.told = row["id"]
                 self._told(pull, row)
+                if row["to"] == "merged":
+                    pull.landed = row["id"]
         pull.state = detail["state"]
         if pull.is_over and pull.ended_after is None:
             pull.ended_after = self._elapsed()
@@ -194,21 +166,3 @@ class Director:
             self.answered.add(task["id"])
             said = answer["variables"].get("answer") or answer["variables"].get("resolution", "")
             self._tell(pull.key, f"answered: {said}", "you")
-
-
-def pulls_of(script: Mapping[str, Any]) -> Iterable[Played]:
-    """The scenario's pull requests with the numbers that its repositories give them."""
-    numbers = {each["name"]: each.get("last_number", 0) for each in script["repositories"]}
-    for issue in script.get("issues", []):
-        numbers[issue["repo"]] += 1
-    for entry in script["pulls"]:
-        repository, submit = entry["repo"], entry.get("submit", {})
-        numbers[repository] += 1
-        yield Played(
-            key=f"{repository}#{numbers[repository]}",
-            title=entry["title"],
-            expect=entry["expect"],
-            answers=list(entry.get("answers", [])),
-            submit=submit,
-            lands=submit.get("autoMerge", True),
-        )

@@ -16,11 +16,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from factory_site.config import SETTINGS_FILE
 from factory_site.demo.client import Client
 from factory_site.demo.director import Director
+from factory_site.demo.scenarios import ROOT, SIMULATOR, scenario_read
 from factory_site.demo.telling import Paper
 from factory_site.serving.children import Child, Family, python
 from runs.contract.errors import Invalid, Permanent
@@ -28,15 +27,11 @@ from runs.contract.errors import Invalid, Permanent
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-SIMULATOR = ROOT / "fixtures" / "simulator"
-DEFAULT_SCENARIO = SIMULATOR / "demo.yaml"
 USUAL_PORT = 8090
 WORKERS = 2
 SECONDS_TO_LEAVE = 2.0  # for each child: what it could still finish is thrown away anyway
 REMOVALS = 50  # tries to remove the folder, a tenth of a second apart, while a killed child's children still end
 PATIENCE = 4  # how much slower agents and people are when a person watches
-NEEDED = {"repo", "title", "expect"}  # of each pull request of a scenario
 OWN_PREFIX = "factory-demo-"
 # What makes waiting short: the forge is on this machine and asks for no restraint.
 HASTE = {"FACTORY_POLL_SECONDS": "2", "FACTORY_REVIEW_NUDGE_MINUTES": "1", "FACTORY_REAPER_SECONDS": "2"}
@@ -53,7 +48,7 @@ def play(*, once: bool, scenario: Path, port: int, seconds: int) -> int:
 
     130 when `--once` was interrupted. Raises ``Invalid`` or ``Permanent`` with one line when it cannot begin.
     """
-    script = _script(scenario)
+    script = scenario_read(scenario)
     _git_required()
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix=OWN_PREFIX))
@@ -82,20 +77,6 @@ def play(*, once: bool, scenario: Path, port: int, seconds: int) -> int:
 def wants_colour() -> bool:
     """Whether a person's terminal reads this, and the person did not say NO_COLOR."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
-def _script(scenario: Path) -> Mapping[str, Any]:
-    """The scenario as it stands in its file; what it may say is the simulated GitHub's to check."""
-    try:
-        script = yaml.safe_load(scenario.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise Invalid("scenario_invalid", f"{scenario}: {' '.join(str(error).split())}") from None
-    whole = isinstance(script, dict) and script.get("repositories") and script.get("pulls")
-    if not whole or not all(set(pull) >= NEEDED for pull in script["pulls"]):
-        raise Invalid(
-            "scenario_invalid", f"{scenario}: it needs repositories, and pulls with {', '.join(sorted(NEEDED))}"
-        )
-    return dict(script)
 
 
 def _git_required() -> None:
@@ -171,6 +152,9 @@ def _start_simulator(stack: ExitStack, folder: Path, scenario: Path, port: int, 
         reason = told[-1] if told else f"it ended with {process.wait()}"
         raise Permanent("simulator_failed", f"the simulated GitHub cannot start: {reason}")
     addresses: dict[str, Any] = json.loads(line)
+    reached = folder / "forge.json"
+    reached.touch(mode=0o600)
+    reached.write_text(line.decode(), encoding="utf-8")  # whoever watches may ask it, too
     return {**addresses, "hookSecret": secret.read_text(encoding="ascii")}
 
 

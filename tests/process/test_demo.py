@@ -1,19 +1,28 @@
 """The demo as a person meets it: a command, its output, its exit code, and nothing that stays behind."""
 
+import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import requests
 import yaml
 
 from tests.process.system import PROJECT, Process, wait_for
 
 DEMO = PROJECT / "fixtures" / "simulator" / "demo.yaml"
+CHAIN = DEMO.with_name("chain.yaml")
+LANDED = "merged, and seen on its base"
+EVERY_END = "Every pull request is at its end"
 WHOLE_SECONDS = 400.0  # of the whole cast on a machine that is busy with other things
+CHAIN_SECONDS = 240.0
 START_SECONDS = 120.0
 needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are looked up in /proc")
 
@@ -38,12 +47,61 @@ def once(folder: Path, scenario: Path | None = None) -> subprocess.CompletedProc
     )
 
 
-def played(folder: Path) -> Process:
+def played(folder: Path, *flags: str) -> Process:
     """An interactive demo that shows its login."""
-    argv = [sys.executable, "manage.py", "demo"]
+    argv = [sys.executable, "manage.py", "demo", *flags]
     process = Process(argv, environment(folder), folder.with_suffix(".log"))
     wait_for("login on the terminal", lambda: "Login" in process.text(), seconds=START_SECONDS)
     return process
+
+
+class Watched:
+    """An interactive demo, and what an onlooker with its login and its folder can ask."""
+
+    def __init__(self, folder: Path, *flags: str) -> None:
+        self.folder = folder
+        self.process = played(folder, *flags)
+        (self._own,) = folder.glob("factory-demo-*")
+
+    def get(self, path: str) -> Any:
+        """What the API of the control plane answers."""
+        login = json.loads((self._own / "home" / "admin.json").read_text())
+        url = re.search(r"Console +(\S+)/", self.process.text())
+        assert url is not None
+        return answered(url[1] + path, login["token"])
+
+    def pulls(self) -> list[Any]:
+        """Every pull request in detail."""
+        keys = [item["prKey"].replace("#", "/") for item in self.get("/api/v1/pull-requests")["items"]]
+        return [self.get(f"/api/v1/pull-requests/{key}") for key in keys]
+
+    def asked(self) -> list[Any]:
+        """Every request that reached the simulated GitHub."""
+        forge = json.loads((self._own / "forge.json").read_text())
+        entries: list[Any] = answered(f"{forge['serverUrl']}/_sim/log", forge["controlToken"])["requests"]
+        return entries
+
+    def first_parents(self, branch: str) -> list[str]:
+        """First lines of the commits of the one repository's branch since its beginning, the oldest first."""
+        (repository,) = (self._own / "forge").rglob("*.git")
+        argv = ["git", "log", "--first-parent", "--reverse", "--format=%s", branch]
+        log = subprocess.run(argv, cwd=repository, capture_output=True, text=True, check=True)
+        return log.stdout.splitlines()[1:]
+
+
+def answered(url: str, token: str) -> Any:
+    answer = requests.get(url, headers={"Authorization": f"Bearer {token}"}, timeout=15)
+    assert answer.ok, f"{url}: {answer.status_code} {answer.text}"
+    return answer.json()
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    """The chain as a person plays it, until Ctrl-C."""
+    folder = tmp_path_factory.mktemp("watched")
+    demo = Watched(folder, "--scenario", "chain")
+    yield demo
+    demo.process.end(signal.SIGINT)
 
 
 def processes_of(folder: Path) -> list[str]:
@@ -73,27 +131,29 @@ def test_every_pull_request_of_the_shipped_demo_ends_as_it_says(tmp_path: Path) 
     assert list(tmp_path.glob("factory-demo-*")) == []
 
 
-def test_an_end_that_nobody_expected_makes_exit_code_one(tmp_path: Path) -> None:
-    """GH-S31: one pull request of the shipped cast, its expectation changed."""
-    script = yaml.safe_load(DEMO.read_text(encoding="utf-8"))
-    script["pulls"] = [{**pull, "expect": "merged"} for pull in script["pulls"] if pull["expect"] == "abandoned"]
-    changed = tmp_path / "changed.yaml"
-    changed.write_text(yaml.safe_dump(script), encoding="utf-8")
-    done = once(tmp_path, changed)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "NOT AS EXPECTED" in done.stdout
+def test_twenty_pull_requests_land_on_one_branch_in_the_order_of_their_dependencies(watched: Watched) -> None:
+    """GH-S31, MG-S1, MG-H1: ten in a chain that was opened last first, ten beside it, and nobody asked."""
+    wait_for("end of the chain", lambda: EVERY_END in watched.process.text(), seconds=CHAIN_SECONDS)
+    sys.stdout.writelines(f"{line}\n" for line in watched.process.text().splitlines() if LANDED in line)
+    branches = yaml.safe_load(CHAIN.read_text(encoding="utf-8"))
+    titles = {pull["branch"]: pull["title"] for pull in branches["pulls"]}
+    landed = [line.rpartition(" (#")[0] for line in watched.first_parents("main")]
+    in_order = [titles[branch] for branch in branches["lands_in_order"]]
+    assert [title for title in landed if title in in_order] == in_order
+    assert sorted(landed) == sorted(titles.values()), "each landed once"
+    merges = [entry for entry in watched.asked() if entry["operation"] == "merge"]
+    assert len(merges) == len({entry["path"] for entry in merges}) == len(titles), "one call for each head"
+    assert watched.get("/api/v1/tasks")["items"] == [], "no person was needed"
+    assert all(len(pull["mergeAttempts"]) == 1 for pull in watched.pulls())
 
 
-def test_ctrl_c_ends_every_process_and_removes_the_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    process = played(folder)
-    assert "Nothing here is real" in process.text()
-    assert f"FACTORY_HOME={next(folder.glob('factory-demo-*'))}/home" in process.text()
-    assert process.end(signal.SIGINT, seconds=30) == 0, process.text()
-    assert "Traceback" not in process.text()
-    assert list(folder.glob("factory-demo-*")) == []
-    assert not Path("/proc").exists() or processes_of(folder) == []
+def test_ctrl_c_ends_every_process_and_removes_the_folder(watched: Watched) -> None:
+    assert "Nothing here is real" in watched.process.text()
+    assert f"FACTORY_HOME={next(watched.folder.glob('factory-demo-*'))}/home" in watched.process.text()
+    assert watched.process.end(signal.SIGINT, seconds=30) == 0, watched.process.text()
+    assert "Traceback" not in watched.process.text()
+    assert list(watched.folder.glob("factory-demo-*")) == []
+    assert not Path("/proc").exists() or processes_of(watched.folder) == []
 
 
 @needs_proc
