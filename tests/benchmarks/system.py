@@ -25,9 +25,9 @@ MIB = 1024**2
 class Served:
     """The control plane of a data folder that Django of this process writes to as well."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, port: int = 0) -> None:
         self.home = home
-        self.port = free_port()
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         argv = [sys.executable, "-u", "manage.py", "serve", "--port", str(self.port)]
         self.process = Process(argv, self._environment(), home / "serve.log")
@@ -65,8 +65,9 @@ class Served:
         self.process.end()
 
     def _environment(self) -> dict[str, str]:
-        kept = {"PATH", "HOME", "FACTORY_HOME", "FACTORY_SQLITE_SYNCHRONOUS", "DATABASE_URL"}
-        return {name: value for name, value in os.environ.items() if name in kept}
+        own = ("FACTORY_", "GITHUB_")  # as the figure has set them
+        kept = {"PATH", "HOME", "DATABASE_URL"}
+        return {name: value for name, value in os.environ.items() if name in kept or name.startswith(own)}
 
     def _answers(self) -> bool:
         assert self.process.popen.poll() is None, self.process.text()
@@ -76,9 +77,9 @@ class Served:
 
 
 @contextmanager
-def served(home: Path) -> Iterator[Served]:
+def served(home: Path, port: int = 0) -> Iterator[Served]:
     """A control plane that ends with the block."""
-    system = Served(home)
+    system = Served(home, port)
     try:
         yield system
     finally:
