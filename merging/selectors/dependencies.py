@@ -19,6 +19,24 @@ def dependencies_of(pull: PullRequest) -> list[Dependency]:
     return list(Dependency.objects.in_force().filter(pull=pull).order_by("id"))
 
 
+def dependents_of(pull: PullRequest) -> list[PullRequest]:
+    """The pull requests that wait for this one, by number; needs the repository loaded."""
+    own = known_key(pull.repository.forge_id, pull.number)
+    waiting = Dependency.objects.in_the_way().filter(key=own).values("pull")
+    return list(PullRequest.objects.filter(pk__in=waiting).select_related("repository").order_by("number", "id"))
+
+
+def tracked(rows: Iterable[Dependency]) -> dict[str, PullRequest]:
+    """By key, those of the pull requests depended on that were ever submitted here; one query."""
+    wanted = {row.key: row for row in rows if row.repository_id is not None}
+    found = PullRequest.objects.select_related("repository").filter(
+        repository__forge_id__in={row.repository_id for row in wanted.values()},
+        number__in={row.number for row in wanted.values()},
+    )
+    by_key = {known_key(pull.repository.forge_id, pull.number): pull for pull in found}
+    return {key: by_key[key] for key in wanted if key in by_key}
+
+
 def closes_cycle(row: Dependency, own_key: str) -> bool:
     """Whether this row is the youngest of a cycle: of all its edges the one that closed it."""
     return leads_to(row.key, own_key, older_than=row.pk)

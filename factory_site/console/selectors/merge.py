@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from factory_site.console.selectors.pull import pull_address
 from factory_site.console.submissions import new_submission
 from merging.models import Dependency, MergeRemedy
 from merging.selectors import merge_detail
+from merging.selectors.dependencies import dependents_of, tracked
 from runs.models import TransitionLog
 
 if TYPE_CHECKING:
@@ -24,7 +26,8 @@ class MergeTab:
 
     detail: Mapping[str, Any]
     judged: Mapping[str, Any]
-    dependencies: Sequence[tuple[Dependency, str]]  # each with the id of the form that drops it
+    dependencies: Sequence[tuple[Dependency, str, str]]  # each with its page and its form to drop it
+    dependents: Sequence[tuple[str, str]]  # who waits for this one: its key and its page
     remedies: Sequence[MergeRemedy]
     timeline: Sequence[TransitionLog]
     commits: str  # the address below which commits are shown
@@ -33,10 +36,13 @@ class MergeTab:
 def merge_tab(pull: PullRequest) -> MergeTab:
     """Everything of the tab but the merge attempts; the number of queries does not grow with its rows."""
     detail = merge_detail(pull)
+    rows = list(Dependency.objects.filter(pull=pull).order_by("id")[:NEWEST])
+    pages = {key: pull_address(each) for key, each in tracked(rows).items()}
     return MergeTab(
         detail=detail,
         judged=detail["mergeability"] or {},
-        dependencies=[(row, new_submission()) for row in Dependency.objects.filter(pull=pull).order_by("id")[:NEWEST]],
+        dependencies=[(row, pages.get(row.key, ""), new_submission()) for row in rows],
+        dependents=[(each.key, pull_address(each)) for each in dependents_of(pull)[:NEWEST]],
         remedies=list(MergeRemedy.objects.filter(flow__pull=pull).order_by("-id")[:NEWEST]),
         timeline=list(TransitionLog.objects.filter(subject=pull.subject, flow="merge").order_by("-id")[:NEWEST]),
         commits=f"{pull.url.rpartition('/pull/')[0]}/commit/",

@@ -77,6 +77,32 @@ def test_a_dependency_is_dropped_with_a_reason_and_the_page_shows_who_did(operat
     assert "Not needed." in text(operator.get(f"{address(pull)}?tab=merge"))
 
 
+def test_both_ends_of_a_dependency_lead_to_each_other(operator, pull, world):
+    first = world.merged
+    row = Dependency.objects.create(
+        pull=pull,
+        key=f"{first.repository.forge_id}#{first.number}",
+        reference=first.key,
+        repository_id=first.repository.forge_id,
+        number=first.number,
+        source="declared",
+        standing="waiting",
+        added_by="body",
+        added_at=now(),
+    )
+    assert f'<a href="{address(first)}">{first.key}</a>' in text(operator.get(f"{address(pull)}?tab=merge"))
+    waited_for = f'Waiting for this one: <a href="{address(pull)}">{pull.key}</a>'
+    assert waited_for in text(operator.get(f"{address(first)}?tab=merge"))
+    Dependency.objects.filter(pk=row.pk).update(standing="clear")
+    assert "Waiting for this one" not in text(operator.get(f"{address(first)}?tab=merge"))
+
+
+def test_a_dependency_that_was_never_submitted_here_is_no_link(operator, pull, waited_for):
+    page = text(operator.get(f"{address(pull)}?tab=merge"))
+    assert waited_for.reference in page
+    assert "/pull-requests/acme/web/399/" not in page
+
+
 def test_dropping_without_a_reason_changes_nothing_and_says_what_is_missing(operator, pull, waited_for):
     response = operator.post(f"{address(pull)}drop-dependency/?tab=merge", key="501#399", reason=" ")
     assert response.status_code == HTTPStatus.BAD_REQUEST
