@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -28,7 +28,7 @@ def scenario_file(named: str) -> Path:
     return SIMULATOR / f"{named}.yaml" if named in scenario_names() else Path(named)
 
 
-def scenario_read(scenario: Path) -> Mapping[str, object]:
+def scenario_read(scenario: Path) -> Mapping[str, Any]:
     """The scenario as it stands in its file; what else it may say is the simulated GitHub's to check.
 
     Raises ``Invalid`` with one line when it is no YAML, lacks what every scenario has, or orders unknown branches.
