@@ -43,7 +43,7 @@ def rows_of(opened, *, state="await_review", pull_state="waiting_review", ended=
         [
             PullRequestGeneration(
                 pull=pull, number=1, max_rounds=20, auto_merge=False, submitted_by="operator:ann", submitted_at=at,
-                abandon_token=f"token-{pull.pk}",
+                abandon_token=f"token-{pull.pk}", correlation_id=f"many:{pull.pk}",
             )
             for pull in pulls
         ],
