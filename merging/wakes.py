@@ -109,7 +109,7 @@ def _reason_gone(flow: MergeFlow) -> Wake:
 
 
 def _pull_request(flow: MergeFlow) -> Wake:
-    head = flow.verdict_head[:7] or "unread"
+    head = (flow.verdict_head or flow.pull.head_sha)[:7] or "unread"
     return Wake("pull_request", f"open at {head}", "merged or closed by anybody, or a head that was not reviewed")
 
 

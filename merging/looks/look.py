@@ -13,6 +13,7 @@ from convergence.forge.facts import Profile
 from convergence.forge.governor.purposes import Purpose
 from convergence.forge.reading import read_pulls
 from convergence.forge_access import forge_client, pull_ref
+from merging.decisions.mergeability import COMPUTING
 from merging.decisions.timing import next_look
 from merging.facts import Facts, Verdict
 from merging.flow import AGENT_STATES, EFFECT_STATES, MERGE_MACHINE, READY_STATES, MergeState
@@ -138,11 +139,23 @@ def _stay(scene: Scene, facts: Facts, *, held: str) -> None:
     """Nothing moves: record the look, what it found, and when the next one is."""
     row, now = scene.row, scene.now
     reason = scene.found.reason if scene.found else ""
-    looks = 0 if reason and reason != row.verdict_reason else row.looks
+    looks = 0 if _begins_anew(scene, reason) else row.looks
     columns = {**scene.columns, "looks": looks + 1, "held_reason": held}
     if row.state in READY_STATES and scene.read is not None:
         columns["base_ref"] = scene.read.base_ref
     look_done(row, due_at=_due_at(scene, facts, reason, looks), now=now, columns=columns)
+
+
+def _begins_anew(scene: Scene, reason: str) -> bool:
+    """Whether looks are counted from this one: the reason is another, or the forge computes for other commits.
+
+    On a busy base each landing has it compute again; a count that went on would leave the pull request to the poll.
+    """
+    row = scene.row
+    if reason and reason != row.verdict_reason:
+        return True
+    commits = (scene.columns.get("verdict_head"), scene.columns.get("verdict_base_sha"))
+    return reason == COMPUTING and commits != (row.verdict_head, row.verdict_base_sha)
 
 
 def _due_at(scene: Scene, facts: Facts, reason: str, looks: int) -> datetime:

@@ -1,9 +1,14 @@
+from datetime import timedelta
+
 import pytest
 
 from convergence.models import Escalation
+from merging.decisions.timing import COMPUTING_LOOKS
 from merging.flow import MERGE_WAKES
 from merging.waiting import SENTENCES, merge_waiting_for
+from runs.clock import now
 from runs.models import Outbox
+from tests.db.merging.stage import REPO
 from tests.db.merging.test_ended_elsewhere import in_state
 from tests.db.merging.test_merge_call import ready
 
@@ -106,3 +111,34 @@ def test_a_probe_that_shows_an_unreviewed_head_does_not_merge_it(stage):
     stage.look()
     assert stage.calls() == 0
     assert stage.edges[-1] == "returned"
+
+
+def test_a_busy_base_never_leaves_a_mergeability_to_the_poll(stage):
+    """MG-S1: each landing of others has GitHub compute anew, and the short rhythm begins anew with it."""
+    stage.converged()
+    while stage.flow.state == "waiting_deps":
+        stage.look()
+    for number in range(len(COMPUTING_LOOKS) + 2):
+        stage.sim.verbs.push(REPO, "main", {f"other-{number}.py": "x = 1\n"}, "Somebody else's")
+        begun = now()
+        stage.look()
+        assert (stage.flow.state, stage.flow.verdict_reason) == ("waiting_merge", "computing")
+        assert stage.flow.due_at - begun < timedelta(seconds=2)
+    stage.settle()
+    assert stage.pull.state == "merged"
+
+
+def test_a_mergeability_that_stays_unknown_is_looked_at_ever_more_rarely(stage):
+    """MG-S8"""
+    pull = stage.converged()
+    while stage.flow.state == "waiting_deps":
+        stage.look()
+    stage.sim.verbs.push(REPO, "main", {"other.py": "x = 1\n"}, "Somebody else's")
+    pauses = []
+    for _ in range(len(COMPUTING_LOOKS) + 1):
+        pull.merge_lag_left = 1
+        begun = now()
+        stage.look()
+        pauses.append((stage.flow.due_at - begun).total_seconds())
+    assert [round(pause) for pause in pauses[:-1]] == list(COMPUTING_LOOKS)
+    assert pauses[-1] > COMPUTING_LOOKS[-1]
