@@ -38,7 +38,7 @@ class Api:
             return {"items": []}
         number = path.rpartition("/")[2]
         state = self.states[number]
-        row = {"id": 20 if number == "1" else 10, "edge": "landing_proven", "to": state, "guards": {}}
+        row: dict[str, Any] = {"id": 20 if number == "1" else 10, "edge": "landing_proven", "to": state, "guards": {}}
         return {"state": state, "transitions": [row]}
 
 

@@ -39,7 +39,7 @@ def test_the_chain_names_each_step_by_the_one_before_it():
     order = script["lands_in_order"]
     assert len(order) == 10
     for before, after in pairwise(order):
-        assert re.search(r"Depends-on: #(\d+)", bodies[after]).group(1) == numbers[before]
+        assert re.findall(r"Depends-on: #(\d+)", bodies[after]) == [numbers[before]]
     beside = [branch for branch in bodies if branch not in order]
     assert len(beside) == 10
     assert not any("Depends-on" in bodies[branch] for branch in beside)

@@ -1,7 +1,7 @@
 import pytest
 
 from convergence.flow import CONVERGENCE_MACHINE
-from factory_site.demo.director import pulls_of
+from factory_site.demo.played import pulls_of
 from factory_site.demo.telling import SENTENCES, Paper, clock, question, sentence, table
 from merging.flow import MERGE_MACHINE
 
