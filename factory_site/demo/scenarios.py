@@ -46,3 +46,9 @@ def scenario_read(scenario: Path) -> Mapping[str, Any]:
     if unknown:
         raise Invalid("scenario_invalid", f"{scenario}: lands_in_order names no branch of its: {min(unknown)}")
     return dict(script)
+
+
+def policy_lay(home: Path, script: Mapping[str, Any]) -> None:
+    """Lay the scenario's own policy, where it has one, over the shipped one, as a person would."""
+    if script.get("policy"):
+        (home / "policy.yaml").write_text(yaml.safe_dump(script["policy"]), encoding="utf-8")

@@ -16,12 +16,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from factory_site.config import SETTINGS_FILE
 from factory_site.demo.client import Client
 from factory_site.demo.director import Director
-from factory_site.demo.scenarios import ROOT, SIMULATOR, scenario_read
+from factory_site.demo.scenarios import ROOT, SIMULATOR, policy_lay, scenario_read
 from factory_site.demo.telling import Paper
 from factory_site.serving.children import Child, Family, python
 from runs.contract.errors import Invalid, Permanent
@@ -61,7 +59,7 @@ def play(*, once: bool, scenario: Path, port: int, seconds: int) -> int:
         home = folder / "home"
         settings = _settings(home, forge, port)
         _make_home(home, settings)
-        _policy_lay(home, script)
+        policy_lay(home, script)
         environment = _environment(settings)
         url = f"http://127.0.0.1:{port}"
         client = Client(url, home / "admin.json")
@@ -75,12 +73,6 @@ def play(*, once: bool, scenario: Path, port: int, seconds: int) -> int:
             say("Stopped; nothing is left behind.")
             return (ended or 130) if once else 0
         return director.result()
-
-
-def _policy_lay(home: Path, script: Mapping[str, Any]) -> None:
-    """Lay the scenario's own policy, where it has one, over the shipped one, as a person would."""
-    if script.get("policy"):
-        (home / "policy.yaml").write_text(yaml.safe_dump(script["policy"]), encoding="utf-8")
 
 
 def wants_colour() -> bool:

@@ -3,10 +3,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import yaml
 
 from factory_site.demo.__main__ import parser
 from factory_site.demo.played import pulls_of
-from factory_site.demo.scenarios import SIMULATOR, scenario_file, scenario_names, scenario_read
+from factory_site.demo.scenarios import SIMULATOR, policy_lay, scenario_file, scenario_names, scenario_read
 from runs.contract.errors import Invalid
 
 WHOLE = "repositories: [{name: a/b}]\npulls: [{repo: a/b, branch: x, title: X, expect: merged}]\n"
@@ -29,6 +30,13 @@ def test_an_order_of_unknown_branches_is_refused(tmp_path):
     script.write_text(WHOLE + "lands_in_order: [x, y]\n")
     with pytest.raises(Invalid, match=r"own\.yaml: lands_in_order names no branch of its: y$"):
         scenario_read(script)
+
+
+def test_a_policy_of_the_scenario_is_laid_into_the_data_folder(tmp_path):
+    policy_lay(tmp_path, {})
+    assert not (tmp_path / "policy.yaml").exists()
+    policy_lay(tmp_path, {"policy": {"convergence": {"scopeCheck": "closing"}}})
+    assert yaml.safe_load((tmp_path / "policy.yaml").read_text()) == {"convergence": {"scopeCheck": "closing"}}
 
 
 def test_the_chain_names_each_step_by_the_one_before_it():
