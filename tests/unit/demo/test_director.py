@@ -1,5 +1,6 @@
 """The director against an API of two pull requests that lives in memory."""
 
+from pathlib import Path
 from typing import Any
 
 from factory_site.demo import director as directing
@@ -48,6 +49,7 @@ def played(monkeypatch, api: Api, **script: Any) -> tuple[int, str]:
     said: list[str] = []
     director = Director(
         api,  # type: ignore[arg-type]  # stands in for the client
+        Path("home"),
         {**SCRIPT, **script},
         once=True,
         seconds=30,
