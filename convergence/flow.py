@@ -111,10 +111,10 @@ CONVERGENCE_MACHINE = Machine(
         Edge("gate_blocked", (S.CONVERGE_GATE,), S.AWAIT_ANSWER, "look", LOOK, (g.gate_blocked,), "unaddressed_comments"),
         Edge("gate_unverifiable", (S.CONVERGE_GATE,), S.AWAIT_ANSWER, "look", LOOK, (g.gate_unverifiable,), "gate_unverifiable"),
         # Does it deliver what it closes?
-        Edge("scope_outdated", (S.SCOPE_CHECK,), S.CONVERGE_GATE, "look", LOOK, (g.scope_over, g.head_left_gate)),
+        Edge("scope_outdated", (S.SCOPE_CHECK,), S.CONVERGE_GATE, "look", LOOK, (g.scope_over, g.gate_outdated)),
         Edge("scope_answer_recalled", (S.SCOPE_CHECK,), S.CAPTURE_HEAD, "look", LOOK, (g.scope_blocked, g.remembered)),
         Edge("scope_blocked", (S.SCOPE_CHECK,), S.AWAIT_ANSWER, "look", LOOK, (g.scope_blocked,), "scope"),
-        Edge("scope_passed", (S.SCOPE_CHECK,), S.CONVERGED, "look", LOOK, (g.scope_over,), effects=("hand_over",)),
+        Edge("scope_passed", (S.SCOPE_CHECK,), S.CONVERGED, "look", LOOK, (g.scope_over, g.gate_ok), effects=("hand_over",)),
         # A person answered.
         Edge("answered_abandon", (S.AWAIT_ANSWER,), S.ABANDONED, "look", LOOK, (g.answer_abandons,)),
         Edge("answered_waive", (S.AWAIT_ANSWER,), S.CONVERGE_GATE, "look", LOOK, (g.answer_retries, g.answer_waives)),

@@ -242,9 +242,10 @@ def scope_over(facts: Facts) -> bool:
     return facts.run is not None or facts.timer_passed
 
 
-def head_left_gate(facts: Facts) -> bool:
-    """Whether the head is known and not the one that the gate let pass."""
-    return facts.head is not None and facts.head != facts.gate_head
+def gate_outdated(facts: Facts) -> bool:
+    """Whether the head is known and not the one that the gate let pass, or the gate would not let it pass now."""
+    moved = facts.head is not None and facts.head != facts.gate_head
+    return moved or facts.gate not in {None, Gate.OK}
 
 
 def scope_blocked(facts: Facts) -> bool:

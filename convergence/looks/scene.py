@@ -118,17 +118,39 @@ def scene_of(
         scene.facts = outcome
         pull_seen(pull, outcome, now)
         snapshot_kept(pull, outcome)
-    if row.state in READING_REVIEWS:
+    if row.state in {S.REVIEW_ROUND, S.CHECK_PROGRESS, S.SCOPE_CHECK} and row.run_id:
+        scene.run = Run.objects.filter(run_id=row.run_id).first()
+        scene.attempt = Attempt.objects.filter(run=scene.run).order_by("-id").first() if scene.run else None
+    if row.state in READING_REVIEWS or _scope_over(scene):
         _reviews(scene)
         scene.waived = waived_at(row, scene.head)
     if row.state in {S.REVIEW_ROUND, S.CHECK_PROGRESS, S.CONVERGE_GATE}:
         scene.turn = turn_of(row)
     if row.state in {S.CONVERGE_GATE, S.SCOPE_CHECK}:
         scene.ruling = ruling_of(row)
-    if row.state in {S.REVIEW_ROUND, S.CHECK_PROGRESS, S.SCOPE_CHECK} and row.run_id:
-        scene.run = Run.objects.filter(run_id=row.run_id).first()
-        scene.attempt = Attempt.objects.filter(run=scene.run).order_by("-id").first() if scene.run else None
     return scene
+
+
+def _scope_over(scene: Scene) -> bool:
+    """Whether the scope check ended or its time is over, so that the gate has to be judged on what is open now."""
+    row, run = scene.row, scene.run
+    late = row.timer_at is not None and row.timer_at <= scene.now
+    return row.state == S.SCOPE_CHECK and (late or (run is not None and run.is_at_rest))
+
+
+def _read_whole(scene: Scene) -> PullFacts | None:
+    """Read again, with reviews and threads, in the place of the short reading; None where that failed."""
+    scene.read_from = clock_now()
+    try:
+        facts = read_pull(scene.client, Profile.BACKLOG, pull_ref(scene.pull))
+    except FactoryError as error:
+        scene.facts, scene.error = None, error  # half a reading decides nothing
+        return None
+    scene.facts = facts
+    if facts.head_sha:
+        pull_seen(scene.pull, facts, scene.now)
+    snapshot_kept(scene.pull, facts)
+    return facts
 
 
 def turn_of(row: ConvergenceFlow) -> RoundTurn | None:
@@ -175,16 +197,10 @@ def _reviews(scene: Scene) -> None:
             if facts.reviews and any(str(review.id) not in recorded for review in facts.reviews.items):
                 reviews_seen(scene.pull, facts, scene.people, scene.now)  # strangers', which pages show
             return
-        scene.read_from = clock_now()
-        try:
-            facts = read_pull(scene.client, Profile.BACKLOG, pull_ref(scene.pull))
-        except FactoryError as error:
-            scene.facts, scene.error = None, error  # half a reading decides nothing
-            return
-        scene.facts = facts
-        if facts.head_sha:
-            pull_seen(scene.pull, facts, scene.now)
-        snapshot_kept(scene.pull, facts)
+    if facts.profile is not Profile.BACKLOG:
+        facts = _read_whole(scene)
+    if facts is None:
+        return
     reviews_seen(scene.pull, facts, scene.people, scene.now)
     scene.reviews = known_reviews(scene.pull, generation)
     scene.threads = threads_open(scene.pull, facts, generation, scene.people)

@@ -27,7 +27,7 @@ SENTENCES: Mapping[str, tuple[str, str] | None] = {
     "stale_no_more": None,
     "scope_asked": ("an agent asks whether it delivers what it closes", ""),
     "scope_passed": ("converged: reviewed, and nothing open", "good"),
-    "scope_outdated": ("the head changed; the gate looks again", ""),
+    "scope_outdated": ("it changed meanwhile; the gate looks again", ""),
     "ack_repeated": ("comments that the reviewer suppressed are left to acknowledge", ""),
     "answer_recalled": ("asked again what a person has answered; the answer is used", ""),
     "scope_answer_recalled": ("asked again what a person has answered; the answer is used", ""),

@@ -98,8 +98,23 @@ def gate_facts(scene: Scene, shared: Facts) -> Judged:
 
 def _gate(scene: Scene) -> tuple[GateVerdict | None, ScopeFacts | None]:
     """The verdict with what it read about closed issues; no verdict where the head moved between two readings."""
+    verdict = gate_verdict(scene)
+    if verdict.result is not Gate.OK or policy().convergence.scope_check == "never":
+        return verdict, None
+    try:
+        closing = scope_facts(scene)
+    except FactoryError as error:
+        reason = f"what it closes could not be read ({error.code})"
+        return GateVerdict(Gate.UNREADABLE, reason, error.code in FOR_GOOD), None
+    if scene.head is not None and closing.head != scene.head:
+        return None, None
+    return verdict, closing
+
+
+def gate_verdict(scene: Scene) -> GateVerdict:
+    """What the gate says of the reviews and threads that were read."""
     unreadable, for_good = _unreadable(scene)
-    verdict = gate_judge(
+    return gate_judge(
         GateFacts(
             head=scene.head,
             reviews=scene.reviews,
@@ -111,16 +126,6 @@ def _gate(scene: Scene) -> tuple[GateVerdict | None, ScopeFacts | None]:
             for_good=for_good,
         )
     )
-    if verdict.result is not Gate.OK or policy().convergence.scope_check == "never":
-        return verdict, None
-    try:
-        closing = scope_facts(scene)
-    except FactoryError as error:
-        reason = f"what it closes could not be read ({error.code})"
-        return GateVerdict(Gate.UNREADABLE, reason, error.code in FOR_GOOD), None
-    if scene.head is not None and closing.head != scene.head:
-        return None, None
-    return verdict, closing
 
 
 def _own_words_leaving(scene: Scene) -> bool:

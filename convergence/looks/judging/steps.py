@@ -13,8 +13,10 @@ from convergence.decisions.attempts import attempt_word
 from convergence.decisions.churn import churn_of
 from convergence.decisions.schedule import RELOOK_MAX, agent_time
 from convergence.decisions.scope import ScopeVerdict, scope_missed, scope_verdict
+from convergence.forge.facts import Profile
 from convergence.guards import Facts, RunEnd
 from convergence.looks.judging.judged import Judged
+from convergence.looks.judging.reviews import gate_verdict
 from convergence.models import RoundTurn
 from convergence.services.findings import entries_of, recurring_of
 from convergence.services.memory import answer_recallable, answer_source
@@ -66,8 +68,10 @@ def progress_facts(scene: Scene, shared: Facts) -> Judged:
 
 
 def scope_check_facts(scene: Scene, shared: Facts) -> Judged:
-    """What the classifier said, and whether a person has ruled on it."""
+    """What the classifier said, whether a person has ruled on it, and what the gate says once the check is over."""
     timer_at = _sla(scene)
+    whole = scene.facts is not None and scene.facts.profile is Profile.BACKLOG
+    gate = gate_verdict(scene) if whole else None
     verdict = _scope_said(scene)
     end = _run_end(scene, AgentVerdict())
     memory = answer_recallable(scene.row, verdict.reason) if verdict.blocked else None
@@ -75,9 +79,10 @@ def scope_check_facts(scene: Scene, shared: Facts) -> Judged:
         shared,
         run=replace(end, scope_blocked=verdict.blocked) if end else None,
         remembered=memory is not None,
+        gate=gate.result if gate else None,
         timer_passed=timer_at is not None and timer_at <= scene.now,
     )
-    return Judged(facts, scope=verdict, memory=memory, timer_at=timer_at)
+    return Judged(facts, scope=verdict, memory=memory, gate=gate, timer_at=timer_at)
 
 
 def _run_end(scene: Scene, verdict: AgentVerdict) -> RunEnd | None:

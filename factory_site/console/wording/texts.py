@@ -88,7 +88,7 @@ EDGES = {
     "ack_budget_spent": "left comments unacknowledged too often; a person is asked",
     "gate_blocked": "has open threads; a person is asked",
     "gate_unverifiable": "could not be verified; a person is asked",
-    "scope_outdated": "was pushed to while its scope was checked",
+    "scope_outdated": "changed while its scope was checked",
     "scope_answer_recalled": "goes on with an answer that was given before",
     "scope_blocked": "may leave something undelivered; a person is asked",
     "scope_passed": "converged",

@@ -140,6 +140,36 @@ def test_a_push_during_the_check_goes_back_to_the_gate(stage):
     assert (stage.flow.state, stage.flow.gate_head) == ("converged", pull.head_sha)
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_a_thread_that_is_opened_during_the_check_is_asked_about(stage, late):
+    """CV-H11: neither the end of the check nor the end of its time lets pass what the gate would stop."""
+    pull = reviewed(stage)
+    stage.sim.verbs.add_user("maria", "MEMBER")
+    if late:
+        stage.claim()
+        stage.step()
+    stage.sim.verbs.review(pull, "maria", body="As seen.", threads=[{"path": "app.py", "line": 1, "text": "Why?"}])
+    if late:
+        stage.passes(hours=2, minutes=1)
+        stage.step()
+    else:
+        scope_says(stage, {"scopeBlocked": False})
+    assert (stage.flow.state, stage.edges[-1]) == ("converge_gate", "scope_outdated")
+    stage.step()
+    assert (stage.flow.state, stage.edges[-1]) == ("await_answer", "gate_blocked")
+
+
+def test_a_check_that_ends_while_nothing_can_be_read_decides_nothing(stage):
+    """CV-H10, CV-H21."""
+    reviewed(stage)
+    stage.sim.faults.fail_next("graphql:Pulls", 502, times=3)
+    scope_says(stage, {"scopeBlocked": False})
+    assert (stage.flow.state, stage.edges[-1]) == ("scope_check", "scope_asked")
+    stage.passes(hours=1)
+    stage.step()
+    assert (stage.flow.state, stage.edges[-1]) == ("converged", "scope_passed")
+
+
 def test_a_push_between_two_readings_of_the_gate_decides_nothing(stage):
     """CV-H11."""
     pull = stage.pull_on_forge()

@@ -10,7 +10,7 @@ from runs.policy import policy
 
 TRUSTED = {"dev", "maria"}
 ACK = "factory-ack:"
-GATE_PASSED = "gate_passed"
+PASSED = frozenset({"gate_passed", "scope_passed"})
 
 
 class Broken(AssertionError):
@@ -62,7 +62,7 @@ class Watch:
         for row in TransitionLog.objects.filter(pk__gt=self._seen).order_by("pk"):
             self._seen = row.pk
             self.edges[f"{row.flow}:{row.edge}"] += 1
-            if row.flow == "convergence" and row.edge == GATE_PASSED:
+            if row.flow == "convergence" and row.edge in PASSED:
                 self._converged(row)
         self._questions()
         self._budgets()

@@ -27,7 +27,7 @@ ASKED = {"status": "needs_input", "question": "Which one?"}
 BLOCKED = {"status": "blocked", "question": "No access."}
 REFUSED = {"state": "refused", "reason_code": "needs_human", "asks_human": True}
 
-SCOPE = replace(OPEN, gate_head=OPEN.head)
+SCOPE = replace(OPEN, gate_head=OPEN.head, gate=Gate.OK)
 CANCELLED = replace(DONE, state="cancelled", reason_code="operator_cancel")
 UNDELIVERED = replace(DONE, scope_blocked=True)
 
@@ -152,6 +152,12 @@ VECTORS = [
     ("scope_check", replace(SCOPE, run=UNDELIVERED, gate_head="c" * 40), "scope_outdated"),
     ("scope_check", replace(SCOPE, timer_passed=True, gate_head="c" * 40), "scope_outdated"),
     ("scope_check", replace(SCOPE, gate_head="c" * 40), None),
+    ("scope_check", replace(SCOPE, run=DONE, gate=Gate.BLOCKED), "scope_outdated"),
+    ("scope_check", replace(SCOPE, run=UNDELIVERED, gate=Gate.STALE), "scope_outdated"),
+    ("scope_check", replace(SCOPE, run=DONE, gate=Gate.UNREADABLE), "scope_outdated"),
+    ("scope_check", replace(SCOPE, gate=Gate.BLOCKED), None),
+    ("scope_check", replace(SCOPE, run=DONE, gate=None), None),
+    ("scope_check", replace(SCOPE, run=UNDELIVERED, gate=None), "scope_blocked"),
     ("scope_check", replace(SCOPE, run=DONE, head=None), "scope_passed"),
     # A person answered.
     ("await_answer", OPEN, None),
