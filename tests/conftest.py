@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests import databases, rings, struck
+from tests.db.histories import counts as histories
 
 RINGS = ("process", "browser", "race", "db", "unit")  # in the order in which a whole run begins them: long ones first
 LONGEST = "process/test_chaos.py"
@@ -54,20 +55,24 @@ def _turn(item: pytest.Item) -> tuple[bool, int]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Hand the counts of a helper process to its parent; fail a whole run in which a fault never struck."""
+    """Hand the counts of a helper process to its parent; fail a run in which something that has to happen never did."""
     config = session.config
     if hasattr(config, "workeroutput"):
         config.workeroutput["struck"] = dict(struck.counts())
-    elif session.exitstatus == 0 and struck.is_whole_run(config) and struck.never():
+        config.workeroutput["histories"] = dict(histories.counts())
+    elif session.exitstatus == 0 and (histories.never() or (struck.is_whole_run(config) and struck.never())):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: object) -> None:
-    struck.note(getattr(node, "workeroutput", {}).get("struck", {}))
+    told = getattr(node, "workeroutput", {})
+    struck.note(told.get("struck", {}))
+    histories.note(told.get("histories", {}))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    _histories_told(terminalreporter)
     whole = struck.is_whole_run(config)
     if not whole and not any(struck.counts().values()):
         return
@@ -76,3 +81,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(line)
     if whole and struck.never():
         terminalreporter.write_line(f"never struck: {', '.join(struck.never())}", red=True)
+
+
+def _histories_told(terminalreporter: pytest.TerminalReporter) -> None:
+    if not histories.lines():
+        return
+    terminalreporter.section("edges taken and faults met in histories")
+    for line in histories.lines():
+        terminalreporter.write_line(line)
+    if histories.never():
+        terminalreporter.write_line(f"never met: {', '.join(histories.never())}", red=True)

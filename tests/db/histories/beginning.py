@@ -12,17 +12,21 @@ from tests.db.histories.watch import Watch
 
 REPO = "acme/shop"
 COPILOT = "copilot-pull-request-reviewer"
+CHECKED = {"required_checks": ["test"]}
+RULES: list[dict[str, object]] = [{}, {}, CHECKED, CHECKED, {"strict": True}]
 
 
-def begin(stage):
-    """Make the world, the site's rules and the submissions of this history."""
+def begin(stage, opening):
+    """Make the world, the site's rules and the submissions of this history; the opening names what must be so."""
     stage.count = 0
     stage.watch = Watch(stage)
-    stage.merging = stage.chance(0.6)  # else it begins with the first review
+    stage.site = opening.site
+    merging = opening.edge.startswith("merge:") if opening.edge else stage.chance(0.6)
+    stage.merging = told(stage, "merging", [merging])  # else it begins with the first review
     _site(stage)
     verbs = stage.sim.verbs
     files = {"README.md": "shop\n"}
-    if stage.chance(0.2):
+    if told(stage, "protocol", [not opening.edge and stage.chance(0.2)]):
         fresh = stage.one([None, "ready", "reopen", "ready_or_reopen"])
         protocol = {"requiredChecks": ["test"], **({"freshHeadRun": fresh} if fresh else {})}
         files[".github/merge-protocol.json"] = json.dumps(protocol)
@@ -33,14 +37,20 @@ def begin(stage):
         verbs.add_user(login, "MEMBER")
     verbs.add_user("passer-by", "NONE")
     verbs.add_bot("lint-bot")
-    rules = stage.one([{}, {}, {"required_checks": ["test"]}, {"required_checks": ["test"]}, {"strict": True}])
+    free = [{}] if opening.edge else RULES
+    rules = told(stage, "rules", free)
     if rules:
         verbs.protect(repository, **rules)
-    if stage.chance(0.2):
+    if told(stage, "queue", [not opening.edge and stage.chance(0.2)]):
         verbs.enable_queue(repository)
     _pulls(stage, repository)
     if stage.merging:
         _converged(stage)
+
+
+def told(stage, name, free):
+    """What the opening says about the site, else one of these."""
+    return stage.site[name] if name in stage.site else stage.one(free)
 
 
 def _converged(stage):
@@ -54,35 +64,39 @@ def _converged(stage):
 
 
 def _site(stage):
-    reviewers = "[]" if stage.merging or stage.chance(0.1) else "[{name: copilot, adapter: copilot}]"
-    scope = "never" if stage.merging else stage.one(["never", "always", "closing"])
-    skip = stage.one(["true", "false"])
-    away = stage.one(["proceed", "escalate"])
+    reviewed = told(stage, "reviewed", [not stage.merging and not stage.chance(0.1)])
+    reviewers = "[{name: copilot, adapter: copilot}]" if reviewed else "[]"
+    scope = told(stage, "scope", ["never"] if stage.merging else ["never", "always", "closing"])
+    skip = told(stage, "skip", ["true", "false"])
+    away = told(stage, "away", ["proceed", "escalate"])
+    churn = told(stage, "churn", [1, 2, 4])
     stage.policy(
         f"reviewers: {reviewers}\n"
-        f"convergence: {{scopeCheck: {scope}, skipEmptyReview: {skip}, churnRounds: {stage.one([1, 2, 4])}, "
+        f"convergence: {{scopeCheck: {scope}, skipEmptyReview: {skip}, churnRounds: {churn}, "
         f"onReviewerUnavailable: {away}}}\n"
-        f"merging: {{maxReturns: {stage.one([0, 1, 3])}, approvalBases: {stage.one(['[]', '[]', '[]', '[main]'])}, "
+        f"merging: {{maxReturns: {told(stage, 'returns', [0, 1, 3])}, "
+        f"approvalBases: {told(stage, 'approval', ['[]', '[]', '[]', '[main]'])}, "
         f"reviewAfter: {stage.one(['foreign_push', 'foreign_push', 'any_push', 'never'])}, "
         f"deleteBranches: {stage.one(['true', 'false'])}}}\n"
     )
     stage.config(
-        max_rounds=stage.one([2, 3, 20]),
-        max_ci_fix_rounds=stage.one([0, 1, 3]),
-        max_rebase_rounds=stage.one([0, 1, 3]),
-        max_merge_retries=stage.one([0, 1, 5]),
-        max_merge_stall_rounds=stage.one([0, 1, 5]),
+        max_rounds=told(stage, "max_rounds", [2, 3, 20]),
+        max_ack_retries=told(stage, "ack_retries", [0, 1, 2]),
+        max_ci_fix_rounds=told(stage, "ci_fixes", [0, 1, 3]),
+        max_rebase_rounds=told(stage, "rebases", [0, 1, 3]),
+        max_merge_retries=told(stage, "merge_retries", [0, 1, 5]),
+        max_merge_stall_rounds=told(stage, "stall_rounds", [0, 1, 5]),
     )
 
 
 def _pulls(stage, repository):
     verbs = stage.sim.verbs
-    for number in range(stage.one([1, 1, 2, 3])):
+    for number in range(told(stage, "pulls", [1] if stage.site or stage.chance(0.5) else [1, 2, 3])):
         branch = f"feat/{'abc'[number]}"
         body = f"Depends-on: {stage.one(stage.pulls).key}" if stage.pulls and stage.chance(0.5) else "Sums up."
         pull = verbs.add_pull(
             repository, branch, title=f"Total {number}", body=body, files={f"feat-{'abc'[number]}.py": "total = 1\n"},
-            draft=stage.chance(0.07), base="next" if stage.chance(0.1) else "main",
+            draft=told(stage, "draft", [stage.chance(0.07)]), base="next" if stage.chance(0.1) else "main",
         )  # fmt: skip
         stage.pulls.append(pull)
         pull_submit(reference=pull.key, actor=PERSON)

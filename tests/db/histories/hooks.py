@@ -9,15 +9,18 @@ from runs.intake.deliveries import delivery_admit
 
 
 class DirectHooks:
-    """Keeps what the world tells until it is delivered."""
+    """Keeps what the world tells until it is delivered; a site without hooks is told nothing."""
 
-    def __init__(self, world):
+    def __init__(self, world, *, told=True):
         self._world = world
+        self._told = told
         self._kept = []
         world.listeners.append(self)
 
     def __call__(self, change):
         faults = self._world.faults
+        if not self._told:
+            return
         for event, payload in payloads(self._world, change):
             if faults.take("lose_hooks"):
                 continue

@@ -24,7 +24,6 @@ def settle(stage):
         before = dict(stage.watch.edges)
         _agents_fail()
         stage.passes(pause)
-        stage.watch.check()
         pause = 5.0 if stage.watch.edges != before else min(pause * 2, LONGEST)
     else:
         waiting = Outbox.objects.filter(done_at__isnull=True, dead_at__isnull=True, topic__in=consumed_topics())
@@ -44,14 +43,15 @@ def _agents_fail():
 
 def _rests(stage):
     waiting = Outbox.objects.filter(done_at__isnull=True, dead_at__isnull=True, topic__in=consumed_topics())
-    return not _left(stage) and not waiting.exists()
+    return not (_left(stage) or waiting.exists())
 
 
 def _left(stage):
     """What neither ended nor waits for one person, in words."""
     left = []
+    asked = set(HumanTask.objects.filter(state="open").values_list("subject", flat=True))
     for _pull, row in stage.rows():
-        if row.state in FINAL_PULL_STATES or HumanTask.objects.filter(subject=row.subject, state="open").exists():
+        if row.state in FINAL_PULL_STATES or row.subject in asked:
             continue
         if row.state == "waiting_deps" and _waits_for_an_open_one(stage, row):
             continue

@@ -22,9 +22,11 @@ from runs.policy import policy_forget
 from runs.queue.attempts.reaper import Grace, reaper_pass
 from tests.db.histories import wire
 from tests.db.histories.hooks import DirectHooks
+from tests.db.histories.moves import MOVES
 
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)  # the same for every run, as shas tell the instant
 PERSON = "operator:ann"
+SWEPT_AFTER = 60
 MODELS = (ConvergenceFlow, MergeFlow)
 
 
@@ -47,12 +49,13 @@ class HistoryStage:
         random.seed(seed)  # the product spreads its looks
         self.chosen = random.Random(seed)
         self.sim = Simulator(folder, clock=ManualClock(BEGIN), strict=False, in_memory=True)
-        self.hooks = DirectHooks(self.sim.world)
+        self.hooks = DirectHooks(self.sim.world, told=self.chance(0.4))
         self.policy_path = folder / "policy.yaml"
         self.faulty = Faulty()
         self._settings = settings
         self.told = []  # what happened, for the message of a failure
         self.pulls = []  # of the world, submitted
+        self.older = False  # the server lacks what the client asks for
         clock = self.sim.clock
         monkeypatch.setattr("runs.clock.connection", SimpleNamespace(vendor="manual"))
         monkeypatch.setattr("runs.clock.datetime", SimpleNamespace(now=lambda _zone: clock.now()))
@@ -91,7 +94,6 @@ class HistoryStage:
         forge_access._logins.clear()
         self._monkeypatch.setattr("convergence.looks.quiet.quiet_waits", fresh := QuietWaits())
         self._monkeypatch.setattr("convergence.looks.look.quiet_waits", fresh)
-        policy_forget()
 
     def look(self):
         """One pass over what is due."""
@@ -101,13 +103,22 @@ class HistoryStage:
         return outbox_pass()
 
     def passes(self, seconds=0):
-        """Time passes, then every pass of the product runs once."""
+        """Time passes, then the passes of the product run once; those that look for the lost only after a while."""
         self.sim.clock.advance(seconds)
         self.hooks.deliver()
-        reaper_pass(Grace(judged_from=self.now - timedelta(hours=1), last_pass=self.now))
-        merges_missing_start()
+        if seconds >= SWEPT_AFTER:
+            reaper_pass(Grace(judged_from=self.now - timedelta(hours=1), last_pass=self.now))
+            merges_missing_start()
         self.look()
         self.deliver()
+        self.watch.check()
+
+    def anything(self):
+        """One move, drawn by its weight."""
+        step = self.chosen.choices(list(MOVES), list(MOVES.values()))[0]
+        self.note(step.__name__)
+        step(self)
+        self.watch.check()
 
     @property
     def now(self):

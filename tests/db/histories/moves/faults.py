@@ -85,6 +85,13 @@ def hooks_go_wrong(stage):
     ])()  # fmt: skip
 
 
+@move(1)
+def an_older_server(stage):
+    """The server turns out not to know a field; the client is told so once, and asks without it from then on."""
+    stage.older = True
+    stage.sim.faults.drop_schema("PullRequest.isInMergeQueue")
+
+
 @move(4)
 def the_world_mends(stage):
     cease(stage)
