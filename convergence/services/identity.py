@@ -9,6 +9,7 @@ from django.db import transaction
 from convergence.decisions.schedule import gone
 from convergence.forge.facts import PullState
 from convergence.models import ForgeSnapshot, HeadSeen, PullRequest, Repository, RepositoryAlias
+from runs.rows import row_update
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -48,8 +49,14 @@ def pull_columns(facts: PullFacts, known_title: str = "") -> dict[str, Any]:
 
 
 def pull_seen(pull: PullRequest, facts: PullFacts, now: datetime) -> None:
-    """Take over what was read, count a gone head, and remember a head at its first sight; writes only what differs."""
-    pull.repository = repository_seen(facts.repository, now)
+    """Take over what was read, count a gone head, and remember a head at its first sight; writes only what differs.
+
+    A head is remembered before it is shown, so that one which is shown has been remembered.
+    """
+    if not _known_as(pull.repository, facts.repository):
+        pull.repository = repository_seen(facts.repository, now)
+    if facts.head_sha != pull.head_sha:
+        head_seen(pull, facts)
     columns = pull_columns(facts, pull.title)
     if facts.state is PullState.OPEN and facts.head_sha is None:
         columns |= {"missing_count": pull.missing_count + 1, "missing_since": pull.missing_since or now}
@@ -60,7 +67,10 @@ def pull_seen(pull: PullRequest, facts: PullFacts, now: datetime) -> None:
         PullRequest.objects.filter(pk=pull.pk).update(**changed)
         for name, value in changed.items():
             setattr(pull, name, value)
-    head_seen(pull, facts)
+
+
+def _known_as(row: Repository, found: RepositoryRef) -> bool:
+    return row.forge_id == found.forge_id and row.full_name == found.name_with_owner
 
 
 def head_seen(pull: PullRequest, facts: PullFacts) -> None:
@@ -95,9 +105,9 @@ def snapshot_kept(pull: PullRequest, facts: PullFacts) -> None:
         if listing:
             listing["items"] = [_without_text(item) for item in listing["items"]]
     plain["body"] = None
-    ForgeSnapshot.objects.update_or_create(
-        pull=pull, profile=facts.profile, defaults={"facts": plain, "observed_at": facts.observed_at}
-    )
+    columns = {"facts": plain, "observed_at": facts.observed_at}
+    if not row_update(ForgeSnapshot, {"pull_id": pull.pk, "profile": facts.profile}, columns):
+        ForgeSnapshot.objects.update_or_create(pull=pull, profile=facts.profile, defaults=columns)
 
 
 def _without_text(item: dict[str, Any]) -> dict[str, Any]:

@@ -11,20 +11,20 @@ from tests.db.histories.moves.faults import cease
 from tests.db.histories.watch import Broken
 
 MOST_PASSES = 250
-LONGEST = 7200.0
+SOON, LONGEST = 20.0, 7200.0  # seconds between two passes, longer while nothing moves
 
 
 def settle(stage):
     """Let the world be quiet until everything rests; Broken when something does not, or loops."""
     cease(stage)
-    pause = 5.0
+    pause = SOON
     for _ in range(MOST_PASSES):
         if _rests(stage):
             break
         before = dict(stage.watch.edges)
         _agents_fail()
         stage.passes(pause)
-        pause = 5.0 if stage.watch.edges != before else min(pause * 2, LONGEST)
+        pause = SOON if stage.watch.edges != before else min(pause * 3, LONGEST)
     else:
         waiting = Outbox.objects.filter(done_at__isnull=True, dead_at__isnull=True, topic__in=consumed_topics())
         outbox = [f"{row.topic} {row.key}: {row.last_error}" for row in waiting]
