@@ -12,7 +12,7 @@ from tests.db.histories.watch import Watch
 
 REPO = "acme/shop"
 COPILOT = "copilot-pull-request-reviewer"
-CHECKED = {"required_checks": ["test"]}
+CHECKED: dict[str, object] = {"required_checks": ["test"]}
 RULES: list[dict[str, object]] = [{}, {}, CHECKED, CHECKED, {"strict": True}]
 
 

@@ -4,6 +4,7 @@ import logging
 import random
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -55,6 +56,7 @@ class HistoryStage:
         self._settings = settings
         self.told = []  # what happened, for the message of a failure
         self.pulls = []  # of the world, submitted
+        self.watch: Any = None  # set when the history begins
         self.older = False  # the server lacks what the client asks for
         clock = self.sim.clock
         monkeypatch.setattr("runs.clock.connection", SimpleNamespace(vendor="manual"))

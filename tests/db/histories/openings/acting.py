@@ -1,6 +1,7 @@
 """What openings are made of: acts on the first pull request, with now and then something else in between."""
 
 from convergence.models import ConvergenceFlow
+from runs.humans.tasks import task_answer
 from runs.models import Attempt, HumanTask
 from runs.queue.claim import ClaimedRun, run_claim
 from tests import queue_driver as queue
@@ -107,7 +108,7 @@ def answered(stage, **variables):
     task = HumanTask.objects.filter(state="open", subject=flow_of(stage).subject).first()
     if task is None:
         return None
-    people.allowed(stage, lambda: people.task_answer(task_id=task.pk, variables=variables, actor=people.PERSON))
+    people.allowed(stage, lambda: task_answer(task_id=task.pk, variables=variables, actor=people.PERSON))
     stage.note(f"opening: answered {variables}")
     return task
 

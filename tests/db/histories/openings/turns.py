@@ -1,5 +1,6 @@
 """Openings around the agent's turn and its progress."""
 
+from runs.humans.tasks import task_revert
 from runs.models import Run
 from runs.queue.cancel import run_cancel
 from tests import queue_driver as queue
@@ -49,7 +50,7 @@ def an_answer_taken_back(stage):
     task = answered(stage, answer="The sum.")
     until(stage, "capture_head", "review_round")
     if task:
-        people.allowed(stage, lambda: people.task_revert(task_id=task.pk, actor=people.PERSON))
+        people.allowed(stage, lambda: task_revert(task_id=task.pk, actor=people.PERSON))
     look(stage)
 
 

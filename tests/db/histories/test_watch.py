@@ -1,0 +1,45 @@
+"""The histories bite: a gate that lets an open thread pass is found out by the world, and so is an edge never taken."""
+
+from collections import Counter
+
+import pytest
+from django.db import transaction
+
+from convergence.decisions import gate
+from tests import queue_driver
+from tests.db.histories import counts, playing
+from tests.db.histories.openings import opening_of
+from tests.db.histories.watch import Broken
+
+
+def seed_of(edge):
+    return next(seed for seed in range(counts.HISTORIES) if opening_of(seed).edge == edge)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """A count of its own, so that what breaks on purpose is no part of the run's."""
+    found: Counter[str] = Counter()
+    monkeypatch.setattr(counts, "_counts", found)
+    return found
+
+
+def test_a_gate_that_lets_threads_pass_is_found_out(db, tmp_path, settings, monkeypatch, counted):
+    """CV-H11."""
+    del db
+    queue_driver.load_definitions()
+    monkeypatch.setattr(gate, "GATE_ROWS", [row for row in gate.GATE_ROWS if row.name != "open_threads"])
+    with playing.undone():
+        with pytest.raises(Broken, match="open, waived"):
+            playing.history_play(seed_of("convergence:gate_blocked"), tmp_path, settings)
+        transaction.set_rollback(True)
+    assert counted[counts.PLAYED] == 1
+
+
+def test_a_whole_run_names_what_it_never_met(counted):
+    counted.update(dict.fromkeys(counts.names(), 1))
+    counted["fault:race"] = 0
+    counted[counts.PLAYED] = counts.HISTORIES - 1
+    assert counts.never() == []
+    counted[counts.PLAYED] += 1
+    assert counts.never() == ["fault:race"]
