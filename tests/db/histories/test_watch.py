@@ -24,16 +24,28 @@ def counted(monkeypatch):
     return found
 
 
-def test_a_gate_that_lets_threads_pass_is_found_out(db, tmp_path, settings, monkeypatch, counted):
-    """CV-H11."""
+@pytest.fixture
+def defined(db):
     del db
     queue_driver.load_definitions()
-    monkeypatch.setattr(gate, "GATE_ROWS", [row for row in gate.GATE_ROWS if row.name != "open_threads"])
+
+
+@pytest.mark.usefixtures("defined", "counted")
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("open_threads", "convergence:gate_blocked", "still asks"),
+        ("head_unreviewed", "convergence:gate_stale", "nobody reviewed that head"),
+    ],
+)
+def test_a_gate_that_lets_something_pass_is_found_out(tmp_path, settings, monkeypatch, case):
+    """CV-H11, CV-H12."""
+    row, edge, told = case
+    monkeypatch.setattr(gate, "GATE_ROWS", [each for each in gate.GATE_ROWS if each.name != row])
     with playing.undone():
-        with pytest.raises(Broken, match="open, waived"):
-            playing.history_play(seed_of("convergence:gate_blocked"), tmp_path, settings)
+        with pytest.raises(Broken, match=told):
+            playing.history_play(seed_of(edge), tmp_path, settings)
         transaction.set_rollback(True)
-    assert counted[counts.PLAYED] == 1
 
 
 def test_a_whole_run_names_what_it_never_met(counted):

@@ -2,16 +2,14 @@
 
 from collections import Counter
 
-from convergence.models import ConvergenceFlow, Escalation, Waiver
+from convergence.models import ConvergenceFlow, Escalation
 from fixtures.simulator.rules.merging import checks_newest
 from merging.models import Dependency, MergeAttempt, MergeFlow
 from runs.models import HumanTask, TransitionLog
 from runs.policy import policy
+from tests.db.histories.convergences import Convergences
 
-TRUSTED = {"dev", "maria"}
-ACK = "factory-ack:"
 OLDER = "GraphQL refused: "  # how the world notes what an older server does not know
-PASSED = frozenset({"gate_passed", "scope_passed"})
 
 
 class Broken(AssertionError):
@@ -28,6 +26,7 @@ class Watch:
         self.judged = {}  # number: heads that passed the gate, or that are the product's own work
         self.edges: Counter[str] = Counter()
         self.wrong = []  # found while the world's lock was held
+        self.convergences = Convergences(stage)
         stage.heads = {}
         stage.own = set()
         stage.sim.world.listeners.append(self)
@@ -65,32 +64,18 @@ class Watch:
         for row in taken:
             self._seen = row.pk
             self.edges[f"{row.flow}:{row.edge}"] += 1
-            if row.flow == "convergence" and row.edge in PASSED:
-                self._converged(row)
+            if row.flow == "convergence":
+                self.convergences.moved(row)
         if taken:
+            self.convergences.rows()
             self._questions()
             self._budgets()
         self._calls()
         log = self._stage.sim.log
         refused = [text for text in log.violations if not (self._stage.older and text.startswith(OLDER))]
-        found = [*self.wrong, *refused, *log.exceptions, *self._stage.faulty.seen]
+        found = [*self.wrong, *self.convergences.wrong, *refused, *log.exceptions, *self._stage.faulty.seen]
         if found:
             raise Broken("\n".join(found))
-
-    def _converged(self, row):
-        flow = ConvergenceFlow.rows().select_related("pull").get(pk=row.flow_row)
-        pull = next(pull for pull in self._stage.pulls if pull.number == flow.pull.number)
-        waived = set(Waiver.objects.filter(pull=flow.pull).values_list("target", flat=True))
-        left = [t for t in pull.threads if not t.is_resolved and t.node_id not in waived]
-        left = [t for t in left if ACK not in t.comments[0].body]
-        if left and flow.gate_head == pull.head_sha:
-            told = [(t.node_id, t.comments[0].author.login, t.comments[0].body) for t in left]
-            self.wrong.append(f"{pull.key} converged with {told} open, waived: {sorted(waived)}")
-        newest = {r.author.login: r for r in pull.reviews if r.state in ("APPROVED", "CHANGES_REQUESTED", "DISMISSED")}
-        for login in TRUSTED & set(newest):
-            review = newest[login]
-            if review.state == "CHANGES_REQUESTED" and review.commit_sha == flow.gate_head and not waived:
-                self.wrong.append(f"{pull.key} converged although {login} requests changes of {flow.gate_head[:7]}")
 
     def _questions(self):
         subjects: Counter[str] = Counter()
@@ -117,8 +102,8 @@ class Watch:
             for now, most in (
                 (flow.ci_fixes, flow.ci_fix_max),
                 (flow.rebases, flow.rebase_max),
-                (flow.merge_retries, flow.merge_retry_max),
-                (flow.evictions, flow.eviction_max),
+                (flow.merge_retries, flow.merge_retry_max + 1),  # with the one that asks a person
+                (flow.evictions, flow.eviction_max + 1),
                 (flow.stalls, flow.stall_max),
             ):
                 if now > most:

@@ -11,13 +11,13 @@ def nothing_open(stage):
     until(stage, "converged")
 
 
-@opening("convergence:gate_stale", reviewed=True)
+@opening("convergence:gate_stale", reviewed=True, scope="never")
 def no_review_of_the_head(stage):
     turn(stage, "converged")
     until(stage, "await_review")
 
 
-@opening("convergence:gate_blocked", "convergence:answered_waive", reviewed=True)
+@opening("convergence:gate_blocked", "convergence:answered_waive", reviewed=True, scope="never")
 def an_open_thread(stage):
     findings(stage)
     turn(stage, "converged", resolve=False)
