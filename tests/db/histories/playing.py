@@ -14,7 +14,7 @@ from tests.db.histories.openings import opening_of
 from tests.db.histories.stage import HistoryStage
 from tests.db.histories.watch import Broken
 
-STEPS = 26
+STEPS = 22
 STEPS_AFTER_OPENING = 10
 BATCH = 25
 ON_POSTGRES = 50  # of the same histories; what a database decides has tests of its own
