@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from runs.models import BudgetRaise, HumanTask, Pause, Run, Spend
+from runs.models import BudgetRaise, HumanTask, Pause, Run, Spend, SpendScope
 from runs.queue.limits.pauses import pause_set
 from runs.queue.limits.upkeep import limits_pass
 from runs.reading.limits import budget_row
@@ -177,7 +177,7 @@ def test_a_spent_budget_asks_a_person_and_its_page_leads_to_the_raise(operator):
 
 def test_each_limited_budget_leads_to_the_form_that_raises_it(operator, viewer, fleet):
     page = operator.get("/pauses/").content.decode()
-    row = budget_row("subject", fleet.running.subject)
+    row = budget_row(SpendScope.SUBJECT, fleet.running.subject)
     (address,) = [
         each for each in re.findall(r'href="(/pauses/\?raise=[^"#]+)#raise"', page) if row.key in unquote(each)
     ]
