@@ -2,9 +2,14 @@
 
 import pytest
 
-from convergence.models import PullRequest, Repository, RepositoryAlias
+from convergence.forge.facts import Profile
+from convergence.forge.reading import read_pull
+from convergence.forge_access import forge_client, pull_ref
+from convergence.models import ForgeSnapshot, HeadSeen, PullRequest, Repository, RepositoryAlias
 from convergence.selectors.lookup import pull_named
 from convergence.services.cancel import pull_cancel
+from convergence.services.identity import pull_seen, snapshot_kept
+from runs.clock import now
 from runs.flows.move import EFFECT_TOPIC
 from runs.flows.registry import flow_type
 from runs.models import HumanTask, Outbox, Run
@@ -42,6 +47,27 @@ def test_a_repository_is_found_by_its_number_after_a_rename_and_a_new_one_of_tha
     stage.look()
     kept = {row.pk: row.forge_id for row in Repository.objects.all()}
     assert kept == {first.repository_id: number, second.repository_id: newcomer.id}
+
+
+def test_a_reading_that_tells_nothing_new_costs_one_write(stage, django_assert_num_queries):
+    pull = stage.begun()
+    row = stage.pull
+
+    def read():
+        return read_pull(forge_client(), Profile.ALIVE, pull_ref(row))
+
+    for _ in range(2):
+        facts = read()
+        pull_seen(row, facts, now())
+        snapshot_kept(row, facts)
+    with django_assert_num_queries(1):
+        pull_seen(row, facts, now())
+        snapshot_kept(row, facts)
+    kept = ForgeSnapshot.objects.get(pull=row, profile=Profile.ALIVE)
+    assert (kept.observed_at, kept.facts["head_sha"]) == (facts.observed_at, pull.head_sha)
+    stage.push()
+    pull_seen(row, read(), now())
+    assert HeadSeen.objects.filter(pull=row, sha=pull.head_sha).exists()
 
 
 def missed(stage, times):

@@ -32,8 +32,8 @@ def batch_play(first, folder, settings):
     ``HISTORY`` and ``HISTORIES`` of the environment name others: the first seed, and how many.
     """
     queue_driver.load_definitions()
-    told = os.environ.get("HISTORY")
-    seeds = range(first, first + BATCH) if told is None else range(int(told), int(told) + int(os.environ["HISTORIES"]))
+    begun = int(os.environ.get("HISTORY", first))
+    seeds = range(begun, begun + int(os.environ.get("HISTORIES", BATCH)))
     broken = []
     for seed in seeds:
         home = folder / str(seed)
