@@ -126,6 +126,7 @@ MERGE_MACHINE = Machine(
         Edge("merge_outcome_lost", (S.MERGING,), S.WAITING_MERGE, "look", LOOK, (g.pull_open, g.timer_passed, g.effect_over, g.retries_left)),
         Edge("merge_outcome_lost_too_often", (S.MERGING,), S.ESCALATED, "look", LOOK, (g.pull_open, g.timer_passed, g.effect_over), "merge_retries_spent"),
         # The forge's merge queue.
+        Edge("taken_back", (S.QUEUED,), S.QUEUED, "look", LOOK, (g.pull_open, g.needs_new_review, g.in_merge_queue, g.effect_over), effects=("dequeue",)),
         Edge("dequeued", (S.QUEUED,), S.ESCALATED, "look", LOOK, (g.pull_open, g.taken_out_of_queue), "dequeued"),
         Edge("evicted", (S.QUEUED,), S.WAITING_MERGE, "look", LOOK, (g.pull_open, g.left_queue, g.evictions_left)),
         Edge("evicted_too_often", (S.QUEUED,), S.ESCALATED, "look", LOOK, (g.pull_open, g.left_queue), "evicted_too_often"),

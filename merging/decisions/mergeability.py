@@ -66,8 +66,9 @@ def classify_mergeability(facts: MergeFacts, protocol: Protocol | None, *, admin
     """Return the first hit of the table. ``protocol`` is what the base declares, None while no valid one is known.
 
     The declared gate comes before the forge's word, because ``UNSTABLE`` hides a red check that the forge does not
-    require. ``admin`` lifts the forge's review rule and nothing else. Draft comes first of all, because a draft with
-    green checks reads ``CLEAN``. A check of which the forge does not say whether it is required counts as required.
+    require. ``admin`` lifts a missing review and nothing else: where none is missing, something else blocks, such as a
+    required check that never ran and that no list shows. Draft comes first of all, because a draft with green checks
+    reads ``CLEAN``. A check of which the forge does not say whether it is required counts as required.
     """
     if not facts.checks.complete or not facts.head or not facts.base:
         return Mergeability(Verdict.WAITING, "unverifiable")
@@ -113,10 +114,8 @@ def _blocked(facts: MergeFacts, *, admin: bool) -> Mergeability:
         return Mergeability(Verdict.BLOCKED, "checks_failing")
     if required(facts.checks.in_flight):
         return Mergeability(Verdict.WAITING, "checks_pending")
-    if admin:
-        return Mergeability(Verdict.READY, "admin")
     if facts.review_decision in REVIEW_MISSING:
-        return Mergeability(Verdict.WAITING, "review_required")
+        return Mergeability(Verdict.READY, "admin") if admin else Mergeability(Verdict.WAITING, "review_required")
     return Mergeability(Verdict.WAITING, "branch_rules")
 
 

@@ -14,6 +14,7 @@ from convergence.services.identity import pull_seen
 from merging.cases import case_of
 from merging.decisions.protocol import MERGIFY_COMMENT
 from merging.decisions.timing import retry_pause
+from merging.effects.anew import stop_anew
 from merging.effects.fence import DROPPED, asked_row, still_asked
 from merging.effects.plan import MERGE_QUEUE, MERGIFY_QUEUE, Stop, plan_of, stop_of
 from merging.facts import COUNTED, Facts, Reason
@@ -61,6 +62,7 @@ def merge_effect(call: EffectCall) -> Mapping[str, Any]:
         pull_seen(row.pull, read, clock_now())  # a repository that was renamed meanwhile is written to by its new name
         protocol = protocol_of(client, read, clock_now())
         stop = stop_of(client, read, protocol, head=head)
+        stop = stop or stop_anew(client, row, read, protocol, base=str(call.arguments["base"]))
         plan = plan_of(client, read, protocol, head=head) if stop is None else None
     except (Permanent, NotFound) as error:
         raise Transient(error.code, error.message, retry_after=UNREAD_SECONDS, details=error.details) from error
@@ -120,7 +122,7 @@ def _stopped(call: EffectCall, row: MergeFlow, read: PullFacts, stop: Stop, head
             return DROPPED
         landed = (read.merge_commit_sha or "") if stop.reason is Reason.ALREADY_MERGED else ""
         attempt_note(row, stop.reason, head=head, now=now, message=stop.message, landed_sha=landed)
-        _move(row, stop.reason, head=head, message=stop.message, read=read, now=now)
+        _move(row, stop.reason, head=head, message=stop.message, read=read, now=now, refused=stop.refused)
     return {"reason": str(stop.reason)}
 
 
@@ -161,6 +163,7 @@ def _move(
     now: datetime,
     rest: float = 0.0,
     method: str = "",
+    refused: bool = True,
 ) -> None:
     counted = reason in COUNTED
     retries = min(row.merge_retries, row.merge_retry_max) + 1
@@ -175,7 +178,7 @@ def _move(
         if edge.target == MergeState.WAITING_MERGE:
             columns["retry_at"] = now + max(pause, timedelta(seconds=rest))
     if reason is Reason.NOT_READY:
-        columns["refused_head"] = head
+        columns["refused_head"] = head if refused else ""
     if reason is Reason.QUEUED:
         columns |= {"queue_seen": method == MERGE_QUEUE, "queue_position": None}
     behind = edge.target == MergeState.UPDATING_BRANCH

@@ -28,10 +28,11 @@ OWN_TEXT = "the queue merges in its own way, with its own text"
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why the call is not made."""
+    """Why the call is not made. ``refused``: by the forge, so that it counts when the head is ready all the same."""
 
     reason: Reason
     message: str = ""
+    refused: bool = True
 
 
 def stop_of(client: ForgeClient, read: PullFacts, protocol: Protocol | None, *, head: str) -> Stop | None:

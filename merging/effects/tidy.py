@@ -28,9 +28,9 @@ KEPT = {"kept": "not_ours_or_not_landed"}
 
 
 def dequeue_effect(call: EffectCall) -> Mapping[str, Any]:
-    """Take the entry of a cancelled flow out of the merge queue, and read that back."""
+    """Take the entry out of the merge queue that a cancel or an unreviewed head asks to go, and read that back."""
     row = newest_row(call)
-    if row is None or row.state != MergeState.ABANDONED:
+    if row is None or row.entry_log != call.log:
         return DROPPED
     observed = write_performed(forge_client(Purpose.MERGE), call, "dequeue", {"pull": pull_target(row.pull)})
     return {"outcome": observed.outcome, **observed.detail}

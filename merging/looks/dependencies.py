@@ -36,21 +36,27 @@ SECOND_READING = timedelta(seconds=60)  # between the two readings after which a
 def dependencies_look(
     client: ForgeClient, flows: Sequence[MergeFlow], outcomes: Mapping[int, PullFacts | FactoryError]
 ) -> dict[int, list[str]]:
-    """Follow the bodies and read what is in the way; return each flow's warnings about its body.
+    """Follow the bodies of the flows that wait, as they were read; return each one's warnings about its body."""
+    looked = []
+    for flow in flows:
+        read = outcomes.get(flow.pk)
+        if flow.state in DEPENDENCY_STATES and isinstance(read, PullFacts) and read.state is PullState.OPEN:
+            looked.append((flow, read))
+    return dependencies_follow(client, looked)
+
+
+def dependencies_follow(client: ForgeClient, looked: Sequence[tuple[MergeFlow, PullFacts]]) -> dict[int, list[str]]:
+    """Take over what the bodies declare and read what is in the way; return each flow's warnings about its body.
 
     One request reads all that were read before; a new one takes a request of its own. What cannot be read now keeps
     how it stood.
     """
     now = clock_now()
-    warnings: dict[int, list[str]] = {}
-    looked = []
-    for flow in flows:
-        read = outcomes.get(flow.pk)
-        if flow.state in DEPENDENCY_STATES and isinstance(read, PullFacts) and read.state is PullState.OPEN:
-            warnings[flow.pk] = _follow(client, flow, read, now)
-            looked.append(flow)
+    warnings = {flow.pk: _follow(client, flow, read, now) for flow, read in looked}
     waited_for = list(
-        Dependency.objects.in_the_way().select_related("pull__repository").filter(pull__in=[f.pull_id for f in looked])
+        Dependency.objects.in_the_way()
+        .select_related("pull__repository")
+        .filter(pull__in=[flow.pull_id for flow, _ in looked])
     )
     _read(client, waited_for, now)
     for row in (

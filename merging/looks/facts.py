@@ -59,7 +59,7 @@ def facts_of(scene: Scene) -> Facts:
         known["lane_free"] = not lane_ahead(scene.pull)
     if row.state == S.QUEUED and read is not None:
         known |= queue_facts(scene, read)
-    if row.state in EFFECT_STATES:
+    if row.state in {*EFFECT_STATES, S.QUEUED}:
         known["effect_pending"] = effect_pending(row)
     if scene.seen is PullSeen.CLOSED:
         known["reopening"] = is_reopening(row, scene.now)

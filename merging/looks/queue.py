@@ -21,6 +21,7 @@ def queue_facts(scene: Scene, read: PullFacts) -> dict[str, Any]:
     scene.columns["queue_position"] = read.queue_entry.position if read.queue_entry else None
     dirty = (read.merge_state_status or "").upper() == "DIRTY"
     known: dict[str, Any] = {
+        "in_queue": bool(read.in_merge_queue),
         "evictions": min(row.evictions, row.eviction_max) + 1,
         "eviction_max": row.eviction_max,
     }

@@ -53,6 +53,7 @@ COUNTED_EDGES = frozenset(
         "merge_outcome_lost_too_often",
     }
 )
+RETURN_EDGES = frozenset({"returned", "returned_too_often"})
 EVICTED_EDGES = frozenset({"evicted", "evicted_too_often"})
 RETRIES_OF = {  # which budgets of repairs an answered question sets back
     "checks_failing": ("ci_fixes",),
@@ -149,8 +150,8 @@ def _answered(scene: Scene, facts: Facts) -> dict[str, Any]:
         "queue_failed_head": "",
         **dict.fromkeys(RETRIES_OF.get(facts.question, ()), 0),
     }
-    if facts.question == RETURNS_QUESTION:  # a person allows one more
-        columns["returns"] = 0
+    if facts.question == RETURNS_QUESTION:  # a person allows one more, also where none is automatic
+        columns |= {"returns": 0, "return_max": max(scene.row.return_max, 1)}
     if asked is not None:
         columns |= {"answer": str(asked.task.variables.get("answer", "")), "answer_question": asked.text}
     return columns
@@ -161,6 +162,8 @@ def _effects(edge: Edge, scene: Scene) -> tuple[Effect, ...]:
         return ()
     if edge.name == "merge_begun":
         return (Effect("merge", {"head": scene.read.head_sha, "base": scene.read.base_ref}),)
+    if edge.name == "taken_back":
+        return (Effect("dequeue"),)
     if edge.name == "branch_update_begun":
         return (Effect("update_branch", {"head": scene.read.head_sha}),)
     if edge.target == MergeState.MERGED:
@@ -173,7 +176,7 @@ def _guards(edge: Edge, scene: Scene) -> dict[str, Any]:
     found: dict[str, Any] = {"stalls": row.stalls, "retries": row.merge_retries}
     if scene.found is not None:
         found |= {"reason": scene.found.reason}
-    if edge.name in {"returned", "returned_too_often"}:
+    if edge.name in RETURN_EDGES:
         found |= {"returns": row.returns, "seen_head": scene.head}
     if scene.agent is not None:
         found |= {"run": row.run_id, "status": scene.agent.status, "pushed": scene.agent.pushed}
@@ -181,7 +184,7 @@ def _guards(edge: Edge, scene: Scene) -> dict[str, Any]:
 
 
 def _note(edge: Edge, scene: Scene, facts: Facts) -> str:
-    if edge.name in {"returned", "returned_too_often"}:
+    if edge.name in {*RETURN_EDGES, "taken_back"}:
         return "head_moved" if facts.foreign_head else "changes_requested"
     if edge.name in {*EVICTED_EDGES, "dequeued"}:
         said = scene.removal.reason if scene.removal else ""

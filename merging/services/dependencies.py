@@ -87,6 +87,8 @@ def dependencies_submitted(pull: PullRequest, references: Iterable[Reference], *
             row = _add(pull, key, reference, Source.SUBMITTED, by=actor, now=now)
         elif row.dropped_at:
             _undrop(row, source=Source.SUBMITTED, added_by=actor)
+        elif row.source == Source.DECLARED:  # and stays when the body no longer says so
+            _write(row, source=Source.SUBMITTED, added_by=actor[:200])
         kept.add(row.pk)
     Dependency.objects.filter(pull=pull, source=Source.SUBMITTED).exclude(pk__in=kept).delete()
 
@@ -96,8 +98,13 @@ def dependencies_discovered(pull: PullRequest, references: Iterable[Reference], 
     rows = list(Dependency.objects.filter(pull=pull))
     for reference in references:
         key = reference_key(reference)
-        if key != own_key(pull) and _row_of(rows, key, reference) is None:
+        if key == own_key(pull):
+            continue
+        row = _row_of(rows, key, reference)
+        if row is None:
             _add(pull, key, reference, Source.DISCOVERED, by=run_id, now=now)
+        elif row.source == Source.DECLARED and not row.dropped_at:  # and stays when the body no longer says so
+            _write(row, source=Source.DISCOVERED, added_by=run_id[:200])
 
 
 def usable_references(pull: PullRequest, references: Iterable[Reference]) -> list[Reference]:

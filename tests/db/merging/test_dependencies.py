@@ -6,9 +6,11 @@ import pytest
 
 from convergence.models import PullRequest
 from convergence.services.submit import pull_submit
+from merging.decisions.dependencies import Reference
 from merging.models import Dependency, MergeFlow
 from merging.selectors import merge_detail
-from merging.services.dependencies import dependency_drop
+from merging.services.dependencies import dependencies_discovered, dependencies_submitted, dependency_drop
+from runs.clock import now
 from runs.contract.errors import Invalid, NotFound
 from runs.models import HumanTask
 from tests.db.merging.stage import PERSON, REPO
@@ -74,6 +76,22 @@ def test_a_body_that_no_longer_names_it_lets_go_and_one_that_begins_to_holds_aga
     stage.look()
     assert stage.edges[-1] == "dependency_appeared"
     assert flow_of(second).state == "waiting_deps"
+
+
+@pytest.mark.parametrize("source", ["submitted", "discovered"])
+def test_one_that_was_named_otherwise_too_stays_when_the_body_lets_go(stage, source):
+    """MG-S14."""
+    first = stage.pull_on_forge("feat/first")
+    second = stage.converged(stage.pull_on_forge("feat/second", body=f"Depends-on: #{first.number}"))
+    stage.settle()
+    pull, named = flow_of(second).pull, [Reference("acme", "shop", first.number)]
+    if source == "submitted":
+        dependencies_submitted(pull, named, actor=PERSON, now=now())
+    else:
+        dependencies_discovered(pull, named, run_id="run_1", now=now())
+    stage.sim.verbs.edit(second, body="Sums up.")
+    stage.settle()
+    assert (flow_of(second).state, row().source) == ("waiting_deps", source)
 
 
 def test_an_issue_is_no_dependency_and_a_missing_number_none_after_a_second_reading(stage):

@@ -115,6 +115,18 @@ def test_a_fourth_return_in_a_row_asks_and_an_answer_allows_it(stage):
     assert stage.pull.generation == 2
 
 
+def test_an_answer_allows_a_return_where_none_is_automatic(stage):
+    stage.policy("reviewers: []\nmerging: {maxReturns: 0}\n")
+    failing(stage)
+    stage.push()
+    stage.look()
+    assert stage.task.refs["reason"] == "returned_too_often"
+    stage.answer(answer="Yes.")
+    stage.look()
+    stage.look()
+    assert stage.edges[-1] == "returned"
+
+
 def test_a_request_for_changes_after_convergence_goes_back_to_review(stage):
     stage.repository()
     stage.sim.verbs.protect("acme/shop", approvals=1)

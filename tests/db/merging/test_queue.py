@@ -126,6 +126,34 @@ def test_a_cancel_takes_the_entry_out_and_reads_that_back(stage, queued):
     assert Outbox.objects.get(payload__effect="dequeue").observed["outcome"] == "done"
 
 
+def test_a_head_that_nobody_reviewed_is_taken_back_out_of_the_queue(stage, queued):
+    """MG-H2: a queue that goes on with what was pushed meanwhile would land it unreviewed."""
+    stage.sim.verbs.push(REPO, "feat/total", {"README.md": "pushed\n"}, "Pushed")
+    stage.look()
+    assert (stage.flow.state, stage.edges[-1]) == ("queued", "taken_back")
+    stage.look()
+    assert stage.edges.count("taken_back") == 1  # its effect is still to be delivered
+    stage.deliver()
+    assert queued.queue is None
+
+    stage.settle()
+    assert stage.edges[-2:] == ["evicted", "returned"]
+    stage.reviewed()
+    stage.settle()
+    assert (stage.flow.generation, stage.flow.state) == (2, "queued")
+    assert stage.attempts[-1].expected_head == queued.head_sha
+
+
+def test_changes_that_are_requested_take_it_back_out_of_the_queue(stage, queued):
+    stage.sim.world.clock.advance(120)
+    stage.sim.verbs.review(queued, "maria", "CHANGES_REQUESTED", "Not like this.")
+    stage.look()
+    stage.deliver()
+    assert queued.queue is None
+    stage.settle()
+    assert stage.edges[-1] == "returned"
+
+
 @pytest.mark.usefixtures("queued")
 def test_too_long_in_the_queue_asks(stage):
     stage.passes(hours=6, seconds=1)

@@ -66,7 +66,8 @@ def test_every_combination_is_classified_by_the_first_row_that_hits(word):
     """MG-H3: a red, missing or running declared check is never ready, whatever else is true."""
     combinations = product(STATES, (False, True), (True, None, False), (False, True), (False, True))
     for state, draft, required, declared, admin in combinations:
-        seen = facts(word, *required_as(STATES[state][0], required), draft=draft)
+        review = "REVIEW_REQUIRED" if admin else ""
+        seen = facts(word, *required_as(STATES[state][0], required), draft=draft, review_decision=review)
         found = classify_mergeability(seen, DECLARED if declared else PLAIN, admin=admin)
         wanted = expected(word, state, draft=draft, required=required, declared=declared, admin=admin)
         assert found == wanted, (word, state, draft, required, declared, admin)

@@ -43,6 +43,7 @@ STANDS = replace(RED, reconciled=True, blocked_again=True, agent_question=True)
 CONFLICT = replace(OPEN, verdict=Verdict.CONFLICT)
 BLOCKED_RUN = replace(OPEN, agent=AgentEnd.BLOCKED, agent_question=True)
 LEFT = replace(OPEN, eviction=Reason.QUEUE_CONFLICT, evictions=5)
+TO_TAKE_BACK = replace(FOREIGN, in_queue=True, effect_pending=False)
 WAITS_FOR = replace(OPEN, dependency_waits=True)
 VECTORS = [
     # Ended out of band.
@@ -187,7 +188,12 @@ VECTORS = [
     ((S.QUEUED,), "look", Facts(eviction=Reason.QUEUE_TAKEN_OUT), None),
     ((S.QUEUED,), "look", replace(OPEN, timer_passed=True), "queue_stalled"),
     ((S.QUEUED,), "look", Facts(timer_passed=True), None),
-    ((S.QUEUED,), "look", FOREIGN, None),
+    ((S.QUEUED,), "look", TO_TAKE_BACK, "taken_back"),
+    ((S.QUEUED,), "look", replace(TO_TAKE_BACK, foreign_head=False, changes_requested=True), "taken_back"),
+    ((S.QUEUED,), "look", replace(TO_TAKE_BACK, foreign_head=False), None),
+    ((S.QUEUED,), "look", replace(TO_TAKE_BACK, effect_pending=True), None),
+    ((S.QUEUED,), "look", replace(TO_TAKE_BACK, in_queue=False), None),
+    ((S.QUEUED,), "look", replace(TO_TAKE_BACK, pull=PullSeen.UNREAD), None),
     # The merge effect's outcome.
     ((S.MERGING,), "outcome", outcome(Reason.LANDED), "merge_landed"),
     ((S.MERGING,), "outcome", outcome(Reason.ALREADY_MERGED), "merge_landed"),

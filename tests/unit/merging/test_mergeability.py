@@ -102,7 +102,9 @@ def test_the_first_row_that_hits_decides(seen, verdict, reason):
 
 ADMIN_VECTORS = [
     (facts("BLOCKED", review_decision="REVIEW_REQUIRED"), Verdict.READY, "admin"),
-    (facts("BLOCKED", run()), Verdict.READY, "admin"),
+    (facts("BLOCKED", run(), review_decision="CHANGES_REQUESTED"), Verdict.READY, "admin"),
+    (facts("BLOCKED", run()), Verdict.WAITING, "branch_rules"),  # perhaps a required check that never ran
+    (facts("BLOCKED", run(), review_decision="APPROVED"), Verdict.WAITING, "branch_rules"),
     (facts("BLOCKED", RED, review_decision="REVIEW_REQUIRED"), Verdict.BLOCKED, "checks_failing"),
     (facts("BLOCKED", RUNS, review_decision="REVIEW_REQUIRED"), Verdict.WAITING, "checks_pending"),
     (facts("BLOCKED", status(state="EXPECTED")), Verdict.WAITING, "checks_pending"),
@@ -148,7 +150,7 @@ def test_a_blocked_pull_request_with_a_bad_required_check_is_never_ready(context
     seen = facts("BLOCKED", *contexts, review_decision=decision)
     bad = [c for c in (*seen.checks.failing, *seen.checks.in_flight) if c.required is not False]
     found = classify_mergeability(seen, Protocol(), admin=admin)
-    assert (found.verdict is Verdict.READY) == (admin and not bad)
+    assert (found.verdict is Verdict.READY) == (admin and not bad and decision == "REVIEW_REQUIRED")
 
 
 @given(contexts=st.permutations([run("a"), run("b", conclusion="FAILURE"), status(), run("c", "QUEUED")]))
