@@ -1,13 +1,14 @@
 """How a history begins: the rules of the site and of the repository, and one to three pull requests."""
 
 import json
+from datetime import timedelta
 from itertools import pairwise
 
 from convergence.models import ConvergenceFlow, PullRequest
-from convergence.services.submit import pull_submit
 from merging.services.lanes import Exclusion, Task, lanes_set
+from tests.db.histories.moves import weights
 from tests.db.histories.moves.agents import claim, ends, pull_of
-from tests.db.histories.stage import PERSON
+from tests.db.histories.moves.openings import opened
 from tests.db.histories.watch import Watch
 
 REPO = "acme/shop"
@@ -23,6 +24,7 @@ def begin(stage, opening):
     stage.site = opening.site
     merging = opening.edge.startswith("merge:") if opening.edge else stage.chance(0.6)
     stage.merging = told(stage, "merging", [merging])  # else it begins with the first review
+    stage.moves = weights(merging=stage.merging)
     _site(stage)
     verbs = stage.sim.verbs
     files = {"README.md": "shop\n"}
@@ -75,9 +77,9 @@ def _site(stage):
         f"convergence: {{scopeCheck: {scope}, skipEmptyReview: {skip}, churnRounds: {churn}, "
         f"onReviewerUnavailable: {away}}}\n"
         f"merging: {{maxReturns: {told(stage, 'returns', [0, 1, 3])}, "
-        f"approvalBases: {told(stage, 'approval', ['[]', '[]', '[]', '[main]'])}, "
+        f"approvalBases: {told(stage, 'approval', ['[main]' if stage.chance(0.12) else '[]'])}, "
         f"reviewAfter: {stage.one(['foreign_push', 'foreign_push', 'any_push', 'never'])}, "
-        f"deleteBranches: {stage.one(['true', 'false'])}}}\n"
+        f"queueTimeout: {stage.one(['PT6H', 'PT20M'])}, deleteBranches: {stage.one(['true', 'false'])}}}\n"
     )
     stage.config(
         max_rounds=told(stage, "max_rounds", [2, 3, 20]),
@@ -86,22 +88,18 @@ def _site(stage):
         max_rebase_rounds=told(stage, "rebases", [0, 1, 3]),
         max_merge_retries=told(stage, "merge_retries", [0, 1, 5]),
         max_merge_stall_rounds=told(stage, "stall_rounds", [0, 1, 5]),
+        merge_admin=told(stage, "admin", [stage.chance(0.15)]),
+        agent_sla_timeout=timedelta(minutes=told(stage, "sla_minutes", [120, 120, 10])),
     )
 
 
 def _pulls(stage, repository):
-    verbs = stage.sim.verbs
-    for number in range(told(stage, "pulls", [1] if stage.site or stage.chance(0.5) else [1, 2, 3])):
-        branch = f"feat/{'abc'[number]}"
-        body = f"Depends-on: {stage.one(stage.pulls).key}" if stage.pulls and stage.chance(0.5) else "Sums up."
-        pull = verbs.add_pull(
-            repository, branch, title=f"Total {number}", body=body, files={f"feat-{'abc'[number]}.py": "total = 1\n"},
-            draft=told(stage, "draft", [stage.chance(0.07)]), base="next" if stage.chance(0.1) else "main",
-        )  # fmt: skip
-        stage.pulls.append(pull)
-        pull_submit(reference=pull.key, actor=PERSON)
+    most = [1, 2, 3] if stage.merging else [1, 1, 2]
+    for _ in range(told(stage, "pulls", [1] if stage.site else most)):
+        opened(stage, repository)
     if len(stage.pulls) > 1 and stage.chance(0.5):
         rows = {row.number: row for row in PullRequest.objects.select_related("repository")}
         tasks = [Task(str(pull.number), 0, place, rows[pull.number]) for place, pull in enumerate(stage.pulls)]
+        stage.merges.edges = [(one.number, other.number) for one, other in pairwise(stage.pulls)]
         edges = [Exclusion(one.name, other.name) for one, other in pairwise(tasks)]
         lanes_set("plan:1", tasks, edges)

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection, transaction
 
 from tests import queue_driver
-from tests.db.histories import counts, quiet
+from tests.db.histories import counts, kind, quiet
 from tests.db.histories.beginning import begin
 from tests.db.histories.openings import opening_of
 from tests.db.histories.stage import HistoryStage
@@ -68,8 +68,12 @@ def history_play(seed, folder, settings):
                 stage.anything()
             stage.note("quiet")
             quiet.settle(stage)
+            if stage.merging and stage.chance(0.35):
+                stage.note("kind")
+                kind.help_along(stage)
         except Exception as error:
             told = "\n".join(stage.told)
             raise Broken(f"history {seed}: {type(error).__name__}: {error}\n\nwhat happened:\n{told}") from error
         finally:
-            counts.note(Counter(stage.watch.edges) + counts.struck_by(stage.sim.faults) + Counter({counts.PLAYED: 1}))
+            counts.note(Counter(stage.watch.edges) + stage.merges.counted() + counts.struck_by(stage.sim.faults))
+            counts.note({counts.PLAYED: 1})

@@ -2,12 +2,14 @@
 
 from convergence.flow import FINAL_PULL_STATES
 from convergence.models import ConvergenceFlow
-from merging.models import Dependency, MergeFlow
+from merging.models import MergeFlow
 from runs.models import Attempt, HumanTask, Outbox
 from runs.outbox.dispatch import consumed_topics
 from tests import queue_driver as queue
 from tests.db.histories.moves.agents import claim
 from tests.db.histories.moves.faults import cease
+from tests.db.histories.moves.order import released
+from tests.db.histories.resting import unfounded, waits_for_one_at_rest
 from tests.db.histories.watch import Broken
 
 MOST_PASSES = 250
@@ -17,6 +19,7 @@ SOON, LONGEST = 20.0, 7200.0  # seconds between two passes, longer while nothing
 def settle(stage):
     """Let the world be quiet until everything rests; Broken when something does not, or loops."""
     cease(stage)
+    released(stage)
     pause = SOON
     for _ in range(MOST_PASSES):
         if _rests(stage):
@@ -28,7 +31,7 @@ def settle(stage):
     else:
         waiting = Outbox.objects.filter(done_at__isnull=True, dead_at__isnull=True, topic__in=consumed_topics())
         outbox = [f"{row.topic} {row.key}: {row.last_error}" for row in waiting]
-        raise Broken("\n".join(["wedged or looping in a quiet world:", *_left(stage), *outbox]))
+        raise Broken("\n".join(["wedged or looping in a quiet world:", *_left(stage), *unfounded(stage), *outbox]))
     _none_lost(stage)
 
 
@@ -43,17 +46,17 @@ def _agents_fail():
 
 def _rests(stage):
     waiting = Outbox.objects.filter(done_at__isnull=True, dead_at__isnull=True, topic__in=consumed_topics())
-    return not (_left(stage) or waiting.exists())
+    return not (_left(stage) or unfounded(stage) or waiting.exists())
 
 
 def _left(stage):
     """What neither ended nor waits for one person, in words."""
     left = []
     asked = set(HumanTask.objects.filter(state="open").values_list("subject", flat=True))
-    for _pull, row in stage.rows():
+    for pull, row in stage.rows():
         if row.state in FINAL_PULL_STATES or row.subject in asked:
             continue
-        if row.state == "waiting_deps" and _waits_for_an_open_one(stage, row):
+        if row.state == "waiting_deps" and waits_for_one_at_rest(stage, pull):
             continue
         flows = [*ConvergenceFlow.rows().filter(pull=row), *MergeFlow.rows().filter(pull=row)]
         left += [
@@ -62,11 +65,6 @@ def _left(stage):
             if flow.ended_at is None
         ] or [f"{row.key} {row.state} without a flow"]
     return left
-
-
-def _waits_for_an_open_one(stage, row):
-    waits = Dependency.objects.filter(pull=row, dropped_at__isnull=True).values_list("number", flat=True)
-    return any(pull.state == "OPEN" and pull.number in set(waits) for pull in stage.pulls)
 
 
 def _none_lost(stage):

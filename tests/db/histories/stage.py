@@ -23,7 +23,7 @@ from runs.policy import policy_forget
 from runs.queue.attempts.reaper import Grace, reaper_pass
 from tests.db.histories import wire
 from tests.db.histories.hooks import DirectHooks
-from tests.db.histories.moves import MOVES
+from tests.db.histories.merges import Merges
 
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)  # the same for every run, as shas tell the instant
 PERSON = "operator:ann"
@@ -58,10 +58,12 @@ class HistoryStage:
         self.pulls = []  # of the world, submitted
         self.watch: Any = None  # set when the history begins
         self.older = False  # the server lacks what the client asks for
+        self.merges = Merges(self)
+        self.moves: dict[Any, float] = {}  # with their weights, set when the history begins
         clock = self.sim.clock
         monkeypatch.setattr("runs.clock.connection", SimpleNamespace(vendor="manual"))
         monkeypatch.setattr("runs.clock.datetime", SimpleNamespace(now=lambda _zone: clock.now()))
-        monkeypatch.setattr(Transport, "_own_session", lambda _self: wire.session(self.sim))
+        monkeypatch.setattr(Transport, "_own_session", lambda _self: wire.session(self.sim, self.merges.arrived))
         monkeypatch.setitem(ForgeClient.__init__.__kwdefaults__, "sleep", lambda _seconds: None)
         self._monkeypatch = monkeypatch
         self.config(
@@ -117,7 +119,7 @@ class HistoryStage:
 
     def anything(self):
         """One move, drawn by its weight."""
-        step = self.chosen.choices(list(MOVES), list(MOVES.values()))[0]
+        step = self.chosen.choices(list(self.moves), list(self.moves.values()))[0]
         self.note(step.__name__)
         step(self)
         self.watch.check()

@@ -2,11 +2,9 @@
 
 from collections import Counter
 
-from convergence.models import ConvergenceFlow, Escalation
-from fixtures.simulator.rules.merging import checks_newest
-from merging.models import Dependency, MergeAttempt, MergeFlow
+from convergence.models import Escalation
+from merging.models import MergeAttempt, MergeFlow
 from runs.models import HumanTask, TransitionLog
-from runs.policy import policy
 from tests.db.histories.convergences import Convergences
 
 OLDER = "GraphQL refused: "  # how the world notes what an older server does not know
@@ -39,24 +37,6 @@ class Watch:
         viewer = self._stage.sim.world.viewer
         if change.kind == "pull_synchronized" and change.actor is viewer:
             self._stage.own.add(pull.head_sha)
-        if change.kind == "pull_closed" and pull.state == "MERGED" and change.actor is viewer:
-            self._merged(pull)
-
-    def _merged(self, pull):
-        """The product itself merges: the world is as it was when the call arrived."""
-        judged = set(MergeFlow.rows().filter(pull__number=pull.number).values_list("own_heads__sha", flat=True))
-        gated = set(ConvergenceFlow.rows().filter(pull__number=pull.number).values_list("gate_head", flat=True))
-        allowed = (gated | self._stage.own) & judged
-        if pull.head_sha not in allowed and policy().merging.review_after != "never":
-            self.wrong.append(f"{pull.key} was merged at {pull.head_sha[:7]}, which nobody reviewed")
-        checks = checks_newest(self._stage.sim.world, pull)
-        bad = [f"{c.name} {c.verdict}" for c in checks if c.required and c.verdict != "passing"]
-        if bad or pull.draft:
-            self.wrong.append(f"{pull.key} was merged with {bad}, draft {pull.draft}")
-        open_numbers = {each.number for each in self._stage.pulls if each.state == "OPEN"} - {pull.number}
-        waits = Dependency.objects.filter(pull__number=pull.number, dropped_at__isnull=True, number__in=open_numbers)
-        if waits.exclude(note="cycle").exists():
-            self.wrong.append(f"{pull.key} was merged before {[row.reference for row in waits]}")
 
     def check(self):
         """Judge what happened since the last check."""
@@ -66,6 +46,8 @@ class Watch:
             self.edges[f"{row.flow}:{row.edge}"] += 1
             if row.flow == "convergence":
                 self.convergences.moved(row)
+            elif row.flow == "merge":
+                self._stage.merges.moved(row)
         if taken:
             self.convergences.rows()
             self._questions()
@@ -73,7 +55,8 @@ class Watch:
         self._calls()
         log = self._stage.sim.log
         refused = [text for text in log.violations if not (self._stage.older and text.startswith(OLDER))]
-        found = [*self.wrong, *self.convergences.wrong, *refused, *log.exceptions, *self._stage.faulty.seen]
+        found = [*self.wrong, *self.convergences.wrong, *self._stage.merges.wrong, *refused]
+        found += [*log.exceptions, *self._stage.faulty.seen]
         if found:
             raise Broken("\n".join(found))
 

@@ -15,9 +15,10 @@ from fixtures.simulator.server import PROXY_PAGE, Cut, serve
 class WorldAdapter(BaseAdapter):
     """Answers what a session sends from a world, broken where one of its faults says so."""
 
-    def __init__(self, sim):
+    def __init__(self, sim, arrived):
         super().__init__()
         self.sim = sim
+        self.arrived = arrived
 
     def send(self, request, stream=False, timeout=None, verify=True, cert=None, proxies=None):  # noqa: PLR0917 -- the signature is of requests
         del stream, timeout, verify, cert, proxies
@@ -26,6 +27,7 @@ class WorldAdapter(BaseAdapter):
         body = request.body or b""
         body = body.encode() if isinstance(body, str) else body
         asked = Request(request.method, parts.path, parts.query, headers, body, self.sim.world, self.sim.git)
+        self.arrived(asked)
         try:
             made = serve(self.sim, asked)
         except Cut:
@@ -46,9 +48,9 @@ class WorldAdapter(BaseAdapter):
         """Nothing is held."""
 
 
-def session(sim):
-    """A session as the client makes one, whose requests reach the world and nothing else."""
+def session(sim, arrived):
+    """A session as the client makes one, whose requests reach the world and nothing else; ``arrived`` hears of each."""
     made = requests.Session()
     made.trust_env = False
-    made.mount("http://", WorldAdapter(sim))
+    made.mount("http://", WorldAdapter(sim, arrived))
     return made

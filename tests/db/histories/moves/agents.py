@@ -43,8 +43,7 @@ def an_agent_works(stage):
         return
     agent = attempt.run.agent_ref.partition("@")[0]
     if stage.chance(0.1):
-        queue.beat(attempt, "running", 2)
-        queue.publish(attempt, queue.failed_body(attempt, stage.one(FAILURES)))
+        crashes(attempt, stage.one(FAILURES))
         return
     if stage.chance(0.04):
         queue.publish(attempt, queue.refused_body(attempt))
@@ -52,7 +51,15 @@ def an_agent_works(stage):
     pull = pull_of(stage, attempt)
     before = set(stage.own)
     artifact = ARTIFACTS[agent](stage, attempt, pull)
-    ends(attempt, pull, artifact, pushed=next(iter(stage.own - before), ""))
+    pushed = next(iter(stage.own - before), "")
+    stage.merges.agent_ended(attempt.run.run_id, agent, artifact, pushed)
+    ends(attempt, pull, artifact, pushed=pushed)
+
+
+def crashes(attempt, why="agent_exit"):
+    """The agent ends without a word."""
+    queue.beat(attempt, "running", 2)
+    queue.publish(attempt, queue.failed_body(attempt, why))
 
 
 def ends(attempt, pull, artifact, *, pushed=""):

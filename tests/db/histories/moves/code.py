@@ -101,22 +101,3 @@ def rules_change(stage):
     repository = stage.pulls[0].repo
     rules = stage.one([{}, {"required_checks": ["test"]}, {"strict": True}, {"approvals": 1}, {"merge_queue": True}])
     stage.sim.verbs.protect(repository, **rules)
-
-
-@move(12)
-def the_queue_works(stage):
-    pull = stage.one(pull for pull in stage.pulls if pull.queue)
-    if pull is None:
-        return
-    how = stage.one(["land", "land", "land", "conflict", "checks", "person"])
-    if how == "land":
-        try:
-            stage.sim.verbs.queue_land(pull)
-        except Refusal:
-            stage.sim.verbs.evict(pull, "failed checks")
-    elif how == "conflict":
-        stage.sim.verbs.evict(pull, "merge conflict")
-    elif how == "checks":
-        stage.sim.verbs.evict(pull, "failed checks", failed_check="integration")
-    else:
-        stage.sim.verbs.evict(pull, "dequeued by a user", by="dev")

@@ -25,6 +25,12 @@ def answer(stage, task):
             variables["extraRounds"] = stage.one([0, 1, 2])
         elif field["id"] == "waive":
             variables["waive"] = stage.chance(0.4)
+    answered(stage, task, variables)
+
+
+def answered(stage, task, variables):
+    """Give this answer."""
+    stage.merges.answered(task, variables)
     task_answer(task_id=task.pk, variables=variables, actor=PERSON)
     stage.note(f"answered {task.refs.get('reason')}: {variables}")
 
@@ -45,8 +51,18 @@ def an_answer_is_taken_back(stage):
 
 @move(3)
 def submitted(stage):
-    pull = stage.one(stage.pulls)
-    allowed(stage, lambda: pull_submit(reference=pull.key, actor=PERSON))
+    submit(stage, stage.one(stage.pulls))
+
+
+def submit(stage, pull, *after):
+    """Submit it, to merge after others; one that is on its way takes nothing over."""
+
+    def given():
+        names = [f"#{other.number}" for other in after]
+        if not pull_submit(reference=pull.key, actor=PERSON, depends_on=names).already_running:
+            stage.merges.submitted(pull, after)
+
+    allowed(stage, given)
 
 
 @move(1)
