@@ -144,6 +144,7 @@ EDGES = {
     "merge_queued": "entered the merge queue",
     "merge_behind": "is behind its base, which is brought into its branch",
     "dequeued": "was taken out of the merge queue; a person is asked",
+    "taken_back": "is taken back out of the merge queue, as it needs a review again",
     "evicted": "was dropped by the merge queue",
     "evicted_too_often": "was dropped by the merge queue too often; a person is asked",
     "queue_stalled": "stood in the merge queue for too long; a person is asked",
