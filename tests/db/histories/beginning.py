@@ -13,6 +13,7 @@ from tests.db.histories.watch import Watch
 
 REPO = "acme/shop"
 COPILOT = "copilot-pull-request-reviewer"
+AFTER = ["foreign_push", "foreign_push", "any_push", "never"]
 CHECKED: dict[str, object] = {"required_checks": ["test"]}
 RULES: list[dict[str, object]] = [{}, {}, CHECKED, CHECKED, {"strict": True}]
 
@@ -78,7 +79,7 @@ def _site(stage):
         f"onReviewerUnavailable: {away}}}\n"
         f"merging: {{maxReturns: {told(stage, 'returns', [0, 1, 3])}, "
         f"approvalBases: {told(stage, 'approval', ['[main]' if stage.chance(0.12) else '[]'])}, "
-        f"reviewAfter: {stage.one(['foreign_push', 'foreign_push', 'any_push', 'never'])}, "
+        f"reviewAfter: {told(stage, 'after', AFTER)}, "
         f"queueTimeout: {stage.one(['PT6H', 'PT20M'])}, deleteBranches: {stage.one(['true', 'false'])}}}\n"
     )
     stage.config(

@@ -30,11 +30,14 @@ def counts() -> Counter[str]:
 
 
 def names() -> list[str]:
-    """What has to be met: each edge of convergence, and each fault that can strike within one process."""
+    """What has to be met: each edge of both flows, and each fault that can strike within one process."""
     from convergence.flow import CONVERGENCE_MACHINE
     from fixtures.simulator.faults import Faults
+    from merging.flow import MERGE_MACHINE
 
-    edges = [f"{CONVERGENCE_MACHINE.name}:{edge.name}" for edge in CONVERGENCE_MACHINE.edges]
+    edges = [
+        f"{machine.name}:{edge.name}" for machine in (CONVERGENCE_MACHINE, MERGE_MACHINE) for edge in machine.edges
+    ]
     return edges + [f"fault:{name}" for name in Faults.NAMES if name not in STRUCK_ELSEWHERE]
 
 

@@ -7,9 +7,11 @@ from merging.models import MergeFlow
 from runs.models import HumanTask
 from tests.db.histories.moves.agents import claim, ends, given, pull_of, work
 from tests.db.histories.moves.code import push
+from tests.db.histories.moves.directed import base_becomes
 from tests.db.histories.moves.merging import declare, made_ready
 from tests.db.histories.moves.people import answered
 from tests.db.histories.moves.queues import mergify_works, the_queue_works
+from tests.db.histories.resting import on_base
 from tests.db.histories.watch import Broken
 
 MOST_ROUNDS = 30
@@ -49,6 +51,8 @@ def _told(row):
 
 
 def _mended(stage, pull, row):
+    if pull.state == "MERGED" and not on_base(stage, pull):
+        base_becomes(stage, pull, pull.merge_commit_sha)
     if pull.state != "OPEN":
         return
     made_ready(stage, pull)

@@ -38,7 +38,7 @@ def _unfounded(stage, pull, row, reason):
         return "it can be read"
     if reason == "approval_required" and flow.asked_head != pull.head_sha:
         return "its head is another"
-    if reason == "landing_unverified" and _on_base(stage, pull):
+    if reason == "landing_unverified" and on_base(stage, pull):
         return "its commit is on the base"
     return ""
 
@@ -66,7 +66,8 @@ def _in_a_cycle(stage, pull):
     return False
 
 
-def _on_base(stage, pull):
+def on_base(stage, pull):
+    """Whether the base holds what landed of it."""
     tip = pull.repo.branches.get(pull.base_ref)
     landed = pull.merge_commit_sha
     return bool(pull.state == "MERGED" and landed and tip and stage.sim.git.contains(pull.repo.id, landed, tip))

@@ -98,14 +98,15 @@ def an_agent_says_nothing(stage):
         return
     stage.config(agent_sla_timeout=timedelta(minutes=10))
     attempt = agents.claim()
+    if attempt is None:
+        return
     for sequence in (1, 2, 3, 4):
-        if attempt is not None:
-            queue.beat(attempt, "running", sequence)
+        people.allowed(stage, lambda sequence=sequence: queue.beat(attempt, "running", sequence))
         stage.passes(181)
 
 
 @move(2)
-def undone_when_it_lands(stage):
+def undone_when_it_lands(stage, comes_back=None):
     """What lands next is pushed away before it is proven, and perhaps comes back when a person is asked."""
     pull = decided(stage)
     if pull is None:
@@ -113,19 +114,20 @@ def undone_when_it_lands(stage):
     stage.deliver()
     if pull.state != "MERGED":
         return
-    _base_becomes(stage, pull, pull.merged_onto)
+    base_becomes(stage, pull, pull.merged_onto)
     stage.passes(20)
     stage.passes(901)
-    if stage.chance(0.5):
-        _base_becomes(stage, pull, pull.merge_commit_sha)
+    if stage.chance(0.5) if comes_back is None else comes_back:
+        base_becomes(stage, pull, pull.merge_commit_sha)
         stage.passes(61)
-    elif stage.chance(0.5):
+    else:
         for task in HumanTask.objects.filter(state="open", refs__reason="landing_unverified"):
             people.answer(stage, task)
         stage.passes(1)
 
 
-def _base_becomes(stage, pull, sha):
+def base_becomes(stage, pull, sha):
+    """The base is pushed to go on from that commit."""
     stage.count += 1
     files = {"REWRITTEN.md": f"{stage.count}\n"}
     stage.sim.verbs.push(pull.repo, pull.base_ref, files, "Rewrite", onto=sha)
