@@ -134,7 +134,7 @@ def base_becomes(stage, pull, sha):
 
 
 @move(2)
-def the_base_must_be_fresh(stage):
+def the_base_must_be_fresh(stage, how=""):
     """Its plan wants the tip of the base in its branch, which works, conflicts, is refused or dies."""
     pull, row = waiting(stage)
     if pull is None:
@@ -144,7 +144,7 @@ def the_base_must_be_fresh(stage):
     made_ready(stage, pull)
     stage.count += 1
     stage.sim.verbs.push(pull.repo, pull.base_ref, {"README.md": f"base {stage.count}\n"}, "Base")
-    how = stage.one(["works", "works", "moves", "refused", "dies"])
+    how = how or stage.one(["works", "works", "moves", "refused", "dies"])
     for _ in range(3):
         stage.sim.clock.advance(61)
         stage.look()

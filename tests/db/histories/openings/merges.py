@@ -23,11 +23,19 @@ def cancelled_while_it_waits(stage):
         people.allowed(stage, lambda: pull_cancel(pull=row, actor=people.PERSON))
 
 
-@opening("merge:merge_retried", "merge:refusal_counted", rules=CHECKED, merge_retries=5)
-@opening("merge:merge_retries_spent", "merge:refused_too_often", rules=CHECKED, merge_retries=0)
+@opening("merge:merge_retried", rules=CHECKED, merge_retries=5)
+@opening("merge:merge_retries_spent", rules=CHECKED, merge_retries=0)
+def the_base_moves_at_each_call(stage):
+    waits(stage)
+    refused(stage, "merge", BASE_MODIFIED, 2)
+    ready(stage)
+
+
+@opening("merge:refusal_counted", rules=CHECKED, merge_retries=5)
+@opening("merge:refused_too_often", rules=CHECKED, merge_retries=0)
 def a_call_is_refused(stage):
     waits(stage)
-    refused(stage, "merge", stage.one([NOT_MERGEABLE, BASE_MODIFIED]), 2)
+    refused(stage, "merge", NOT_MERGEABLE, 2)
     ready(stage)
 
 
@@ -94,19 +102,29 @@ def taken_out_by_a_person(stage):
     looks(stage, 61, 61)
 
 
-@opening("merge:branch_update_lost", "merge:branch_not_updated", rules=CHECKED, rebases=3, merge_retries=5)
-@opening("merge:branch_update_begun", "merge:branch_updated", rules=CHECKED, merge_retries=5)
-def the_base_must_be_fresh(stage):
+@opening("merge:branch_update_lost", rules=CHECKED, merge_retries=5)
+def the_delivery_of_an_update_dies(stage):
     waits(stage)
-    directed.the_base_must_be_fresh(stage)
+    directed.the_base_must_be_fresh(stage, "dies")
+
+
+@opening("merge:branch_not_updated", rules=CHECKED, merge_retries=5)
+def pushed_before_its_update(stage):
+    waits(stage)
+    directed.the_base_must_be_fresh(stage, "moves")
+
+
+@opening("merge:branch_update_begun", "merge:branch_updated", rules=CHECKED, merge_retries=5)
+def its_base_must_be_fresh(stage):
+    waits(stage)
+    directed.the_base_must_be_fresh(stage, "works")
 
 
 @opening("merge:branch_update_refused", rules=CHECKED, rebases=3, merge_retries=5)
 @opening("merge:branch_update_impossible", rules=CHECKED, rebases=0, merge_retries=5)
 def a_fresh_base_is_not_permitted(stage):
     waits(stage)
-    refused(stage, "update_branch", NOT_PERMITTED, 3)
-    directed.the_base_must_be_fresh(stage)
+    directed.the_base_must_be_fresh(stage, "refused")
 
 
 @opening("merge:agent_question_stands", "merge:agent_blocked_unproven", rules=CHECKED, ci_fixes=3)
@@ -226,7 +244,7 @@ def a_guarded_base(stage):
 @opening("merge:branch_updates_spent", rules=CHECKED, merge_retries=0)
 def no_update_is_left(stage):
     waits(stage)
-    directed.the_base_must_be_fresh(stage)
+    directed.the_base_must_be_fresh(stage, "works")
 
 
 @opening("merge:merge_behind", rules={"strict": True, "required_checks": ["test"]}, merge_retries=5)
