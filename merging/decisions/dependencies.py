@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from convergence.forge.references import LARGEST_NUMBER, NAME, NUMBER, OWNER, address_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
 LINE = re.compile(r"^[ \t>*+-]*depends[ -]on(?P<colon>[ \t]*:)?(?P<rest>[ \t]+.*|)$", re.IGNORECASE | re.MULTILINE)
 HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|^(?P<fence>```+|~~~+).*?(?:^(?P=fence)|\Z)", re.DOTALL | re.MULTILINE)
@@ -70,6 +70,26 @@ class Named:
 def known_key(repository_id: int, number: int) -> str:
     """The key of a pull request whose repository was read."""
     return f"{repository_id}#{number}"
+
+
+def ahead_of(key: str, edges: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return everything that lands before ``key``, each once, in an order in which it can; a cycle is cut.
+
+    ``edges`` names for a pull request those that it merges after.
+    """
+    order: list[str] = []
+    seen = {key}
+    open_ends = [(key, iter(edges.get(key, ())))]
+    while open_ends:
+        one, rest = open_ends[-1]
+        following = next((each for each in rest if each not in seen), None)
+        if following is None:
+            open_ends.pop()
+            order.append(one)
+        else:
+            seen.add(following)
+            open_ends.append((following, iter(edges.get(following, ()))))
+    return order[:-1]
 
 
 def reference_of(text: str, *, repository: str, server_url: str) -> Reference | None:

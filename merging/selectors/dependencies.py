@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from convergence.models import PullRequest
-from merging.decisions.dependencies import known_key
+from merging.decisions.dependencies import ahead_of, known_key
 from merging.models import Dependency
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MOST_ROWS = 500  # of all that is under way
 MOST_STEPS = 50  # a longer chain of pull requests is no cycle that anybody could read
 
 
@@ -24,6 +25,26 @@ def dependents_of(pull: PullRequest) -> list[PullRequest]:
     own = known_key(pull.repository.forge_id, pull.number)
     waiting = Dependency.objects.in_the_way().filter(key=own).values("pull")
     return list(PullRequest.objects.filter(pk__in=waiting).select_related("repository").order_by("number", "id"))
+
+
+def landing_order(pull: PullRequest) -> list[tuple[str, PullRequest | None]]:
+    """What lands before this one, over any number of steps: each as people read it, with its row if it has one here.
+
+    In an order in which it can land; two queries, of the newest dependencies that are in the way of what is under way.
+    """
+    rows = list(
+        Dependency.objects.in_the_way()
+        .filter(pull__is_over__in=[False])
+        .select_related("pull__repository")
+        .order_by("-id")[:MOST_ROWS]
+    )
+    edges: dict[str, list[str]] = {}
+    for row in reversed(rows):
+        edges.setdefault(known_key(row.pull.repository.forge_id, row.pull.number), []).append(row.key)
+    before = ahead_of(known_key(pull.repository.forge_id, pull.number), edges)
+    named = {row.key: row for row in rows if row.key in before}
+    here = tracked(named.values())
+    return [(named[key].reference, here.get(key)) for key in before]
 
 
 def tracked(rows: Iterable[Dependency]) -> dict[str, PullRequest]:

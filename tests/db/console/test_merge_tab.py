@@ -3,6 +3,7 @@
 from http import HTTPStatus
 
 import pytest
+from django.utils.html import strip_tags
 
 from convergence.models import PullRequest
 from merging.models import Dependency, LaneMember, MergeFlow, MergeHold
@@ -77,9 +78,9 @@ def test_a_dependency_is_dropped_with_a_reason_and_the_page_shows_who_did(operat
     assert "Not needed." in text(operator.get(f"{address(pull)}?tab=merge"))
 
 
-def test_both_ends_of_a_dependency_lead_to_each_other(operator, pull, world):
-    first = world.merged
-    row = Dependency.objects.create(
+def depends(pull, first):
+    """``pull`` merges after ``first``."""
+    return Dependency.objects.create(
         pull=pull,
         key=f"{first.repository.forge_id}#{first.number}",
         reference=first.key,
@@ -90,11 +91,25 @@ def test_both_ends_of_a_dependency_lead_to_each_other(operator, pull, world):
         added_by="body",
         added_at=now(),
     )
+
+
+def test_both_ends_of_a_dependency_lead_to_each_other(operator, pull, world):
+    first = world.merged
+    row = depends(pull, first)
     assert f'<a href="{address(first)}">{first.key}</a>' in text(operator.get(f"{address(pull)}?tab=merge"))
     waited_for = f'Waiting for this one: <a href="{address(pull)}">{pull.key}</a>'
     assert waited_for in text(operator.get(f"{address(first)}?tab=merge"))
     Dependency.objects.filter(pk=row.pk).update(standing="clear")
     assert "Waiting for this one" not in text(operator.get(f"{address(first)}?tab=merge"))
+
+
+def test_a_chain_is_shown_in_the_order_in_which_it_lands(operator, pull, waited_for):
+    between = PullRequest.objects.filter(is_over__in=[False]).exclude(pk=pull.pk).select_related("repository")[0]
+    waited_for.pull = between
+    waited_for.save(update_fields=["pull"])
+    depends(pull, between)
+    page = " ".join(strip_tags(text(operator.get(f"{address(pull)}?tab=merge"))).split())
+    assert f"acme/web#399 {between.key} {pull.key}" in page
 
 
 def test_a_dependency_that_was_never_submitted_here_is_no_link(operator, pull, waited_for):

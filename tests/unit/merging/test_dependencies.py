@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merging.decisions.dependencies import declared, reference_of, references_of
+from merging.decisions.dependencies import ahead_of, declared, reference_of, references_of
 
 REPO, SERVER = "acme/shop", "https://forge.example"
 
@@ -58,3 +58,24 @@ def test_an_agent_names_references_in_a_list_or_a_text(given_value, references):
 def test_no_text_breaks_the_reader(text):
     declared(f"Depends-on: {text}", repository=REPO, server_url=SERVER)
     reference_of(text, repository=REPO, server_url=SERVER)
+
+
+@pytest.mark.parametrize(
+    ("edges", "order"),
+    [
+        ({}, []),
+        ({"d": ["c"], "c": ["b"], "b": ["a"]}, ["a", "b", "c"]),
+        ({"d": ["b", "c"], "b": ["a"], "c": ["a"]}, ["a", "b", "c"]),
+        ({"d": ["c", "a"], "c": ["a"], "x": ["d"]}, ["a", "c"]),
+        ({"d": ["c"], "c": ["d", "b"]}, ["b", "c"]),
+        ({"d": ["d"]}, []),
+    ],
+    ids=["nothing", "a chain", "a diamond", "two ways", "a cycle", "itself"],
+)
+def test_what_lands_first_comes_in_an_order_in_which_it_can(edges, order):
+    assert ahead_of("d", edges) == order
+
+
+def test_a_chain_of_any_length_is_followed():
+    edges = {str(number): [str(number - 1)] for number in range(1, 5000)}
+    assert ahead_of("4999", edges) == [str(number) for number in range(4999)]
