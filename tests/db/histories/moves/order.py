@@ -50,7 +50,7 @@ def let_pass(stage):
 def held_or_released(stage):
     """The plan holds a pull request, wants a fresh base for it, or lets go."""
     pull, row = stage.one(stage.rows()) or (None, None)
-    if pull is None:
+    if pull is None or row is None:
         return
     kind = stage.one([HoldKind.TRIAL_MERGE, HoldKind.FRESH_BASE, HoldKind.FRESH_BASE])
     held = stage.merges.holds[pull.number]
