@@ -46,10 +46,10 @@ def prove(field: Field, load: Load) -> list[str]:
     """Everything that does not hold, a line each."""
     wrong: list[str] = []
     for key, run_id in load.runs.items():
-        with contextlib.suppress(AssertionError):
+        try:
             wrong += _run_faults(key, verify_run(field.system, str(run_id)))
-            continue
-        wrong.append(f"{run_id}: its chain or its receipt does not verify")
+        except AssertionError as error:
+            wrong.append(f"{run_id}: its chain or its receipt does not verify: {error}")
     wrong += _strangers(field, load)
     wrong += [f"left of an agent: {one.pid} {one.cmdline()}" for one in field.left_of_agents()]
     checked = field.system.manage("verify_journal")

@@ -26,10 +26,10 @@ def storm(minutes: float, seed: int) -> list[str]:
         load.start()
         _rage(field, random.Random(seed), minutes * 60, struck)
         load.stop()
+        _tell(struck, load, seed)
         proof.come_to_rest(field, load)
         field.leave()
         wrong = proof.prove(field, load)
-        _tell(struck, load, seed)
         if wrong:
             _keep(field)
     return [*wrong, *(f"{name} never struck" for name in FAULTS if not struck[name])]

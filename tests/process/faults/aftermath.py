@@ -94,7 +94,7 @@ def verify_run(system: System, run_id: str) -> dict[str, Any]:
     if accepted:
         receipt = system.get(f"/api/v1/runs/{run_id}/receipt")
         assert receipt["receiptHash"] == canonical_hash({k: v for k, v in receipt.items() if k != "receiptHash"})
-        assert run["journal"][-1]["detail"]["receiptHash"] == receipt["receiptHash"]
+        assert accepted[0]["detail"]["receiptHash"] == receipt["receiptHash"]
     return run
 
 
