@@ -27,6 +27,7 @@ OUTDATED = "worker_outdated"
 MENDS = {
     "credential_refused": "manage.py credentials rotate NODE",
     "worker_outdated": "update the package on NODE",
+    "unkillable_process": "see what it waits for, or reboot NODE",
     "disk_full": "free some space on NODE: manage.py work --list-kept",
     "no_adapter": "install or log in to an agent's program on NODE",
 }

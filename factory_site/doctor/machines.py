@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.db.models import Count, Max
 
-from factory_site.doctor.report import Finding, Level
+from factory_site.doctor.report import EXAMPLES, Finding, Level
 from runs.contract.instants import parse_instant
-from workers.models import CredentialToken, Worker
+from workers.models import CredentialToken, Pool, Worker
+from workers.selectors.pools import SUPERVISOR_DEAD
 from workers.selectors.workers import alive
 
 if TYPE_CHECKING:
@@ -86,6 +88,24 @@ def workspaces_kept(at: datetime) -> list[Finding]:
     return found
 
 
+def processes_unkillable(at: datetime) -> list[Finding]:
+    """Processes that SIGKILL does not end, as live workers and supervisors of their machines report them."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for row in alive(Worker.objects.order_by("-id"))[:MOST]:
+        found[row.node].update(row.health.get("unkillable", []))
+    for pool in Pool.objects.filter(seen_at__gt=at - SUPERVISOR_DEAD).order_by("-seen_at")[:MOST]:
+        found[pool.node].update(pool.unkillable)
+    return [_unkillable(node, sorted(pids)) for node, pids in sorted(found.items()) if pids]
+
+
+def _unkillable(node: str, pids: list[int]) -> Finding:
+    names = tuple(str(pid) for pid in pids[:EXAMPLES])
+    said = f"pid {names[0]} on {node} survives" if len(pids) == 1 else f"pids {', '.join(names)} on {node} survive"
+    looked_at = f"ps -o pid,stat,wchan,args -p {','.join(names)}"
+    mend = f"see on {node} what it waits for: {looked_at}; if it stays, reboot {node}"
+    return Finding("unkillable_process", len(pids), None, f"{said} SIGKILL", names, mend)
+
+
 def rotations_open(at: datetime) -> list[Finding]:
     """Nodes that have had two valid tokens for a day: the new one is not in use yet."""
     rows = (
@@ -122,5 +142,6 @@ CHECKS: tuple[Callable[[datetime], Sequence[Finding]], ...] = (
     isolation_low,
     rooms_low,
     workspaces_kept,
+    processes_unkillable,
     rotations_open,
 )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from runs.contract.health_wire import PIDS
 from runs.contract.pool import LARGEST_POOL, POOL_PATTERN
 
 LONGEST_LINE = 500  # characters of the last line of a worker that died at its start
@@ -57,6 +58,7 @@ def pool_request(offer: dict[str, Any]) -> dict[str, Any]:
                 "required": ["inARow"],
                 "properties": {"inARow": _COUNT, "lastLine": {"type": "string", "maxLength": LONGEST_LINE}},
             },
+            "unkillable": PIDS,
         },
     }  # fmt: skip
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from runs.contract.codes import REFUSALS, Phase, TerminalState
 from runs.contract.errors import Invalid
+from runs.contract.health_wire import HEALTH
 from runs.contract.pool_wire import pool_answer, pool_request
 from runs.contract.schemas import Form
 from runs.contract.spec import HASH, INSTANT, LABELS, SPEC_VERSION
@@ -145,7 +146,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
             "slot": _COUNT_OR_NULL,
             "quarantined": _COUNT,
             "blockedReason": _TEXT_OR_NULL,
-            "health": _OBJECT_OR_NULL,
+            "health": HEALTH,
             "time": INSTANT,
         },
     ),

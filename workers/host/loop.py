@@ -26,6 +26,7 @@ from workers.host.host import Host
 from workers.host.offer import Offering
 from workers.host.pool.run_folder import RunFolder
 from workers.host.signals import EXIT_DRAINED, EXIT_SECOND_SIGNAL
+from workers.host.vigil import Vigil
 
 EXIT_RELOAD = 75
 LOOK_SECONDS = 0.25  # between two looks at drain file and signals while a claim waits
@@ -64,6 +65,7 @@ class Worker:
 
     def run(self) -> int:
         """The exit code. Every way out but a crash says bye."""
+        vigil = Vigil(self._tell_survivors)
         try:
             recover(self.host)
             clean_up(self.host.home)
@@ -79,6 +81,7 @@ class Worker:
                     log.exception("event=turn_failed")
                     self.host.signals.pause(failures.next(1.0))
         except Leave as leave:
+            vigil.close()  # a greeting after the bye would undo it
             self._bye(leave.reason)
             self.host.boot.close()
             return leave.code
@@ -136,6 +139,17 @@ class Worker:
                 continue
             self._greeted(answer, body)
             return
+
+    def _tell_survivors(self) -> bool:
+        """Say what survives SIGKILL; whether it was heard. For the thread that speaks while this one waits."""
+        try:
+            self.host.client.post("/worker/v1/hello", self._hello_body())
+        except Unreachable:
+            return False
+        except WireFault as fault:
+            self._narrowed(fault)
+            return False
+        return True
 
     def _greeted(self, answer: Answer, body: dict[str, Any]) -> None:
         document = answer.document
@@ -263,11 +277,9 @@ class Worker:
     def _refused(self, fault: WireFault, backoff: Backoff) -> None:
         """What a refused hello or claim means for this worker; pauses as long as it should."""
         signals = self.host.signals
-        if fault.code == "capability_escalation" and self.offering.narrow(fault):
-            log.info("event=offer_narrowed without=%s", ",".join(sorted(self.offering.narrowed)))
+        if self._narrowed(fault):
             self._told = None
-            return
-        if fault.reaction is Reaction.STOP_CLAIMING:
+        elif fault.reaction is Reaction.STOP_CLAIMING:
             self._told = None
             signals.pause(CREDENTIAL_PAUSE)
             self.host.client.credentials.reread(force=True)
@@ -286,6 +298,13 @@ class Worker:
             self._complain(fault.code, f"event=not_allowed code={fault.code} message={str(fault)!r}")
             self._told = None
             signals.pause(HELD_PAUSE)
+
+    def _narrowed(self, fault: WireFault) -> bool:
+        """Whether less is offered from now on, because the credential does not allow what was."""
+        if fault.code != "capability_escalation" or not self.offering.narrow(fault):
+            return False
+        log.info("event=offer_narrowed without=%s", ",".join(sorted(self.offering.narrowed)))
+        return True
 
     def _complain(self, topic: str, line: str) -> None:
         last = self._complained.get(topic)

@@ -16,6 +16,7 @@ from workers.host.disk.spool import quarantined
 from workers.host.host import ISOLATION, WORKSPACE_KINDS, found_labels
 from workers.host.host_config import HostConfig
 from workers.host.options import Options, UsageError
+from workers.host.process.survivors import survivors
 from workers.host.settings import Settings
 
 GIGABYTE = 1024**3
@@ -100,6 +101,7 @@ class Offering:
             "kindsMissing": self.kinds_missing(),
             "kept": kept_summary(self.host.home),
             "disk": {"freeBytes": disk.free, "totalBytes": disk.total},
+            "unkillable": survivors(),
         }
 
     def missing(self) -> dict[str, str]:
@@ -118,6 +120,8 @@ class Offering:
 
     def blocked(self) -> str | None:
         """Why this worker takes nothing although it lives; None if it does."""
+        if survivors():
+            return "unkillable_process"
         offered = self.claim()
         if not offered["adapters"] and offered["anyAdapter"] is None:
             return "no_adapter"

@@ -23,6 +23,7 @@ class Pool(models.Model):
     stuck_since = models.DateTimeField(null=True)  # since when work waits that an idle worker of it could take
     crashes = models.PositiveIntegerField(default=0)  # in a row, of workers that died at their start
     last_line = models.CharField(max_length=500, default="")  # what the last of them said
+    unkillable = models.JSONField(default=list)  # pids of what dead workers left and SIGKILL does not end
     seen_at = models.DateTimeField()
     stopping = models.BooleanField(default=False)
 

@@ -11,6 +11,7 @@ from runs.transactions import joined_transaction, write_transaction
 from workers.models import Pool
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
 FORGOTTEN_AFTER = timedelta(days=7)
@@ -33,6 +34,7 @@ class PoolReport:
     stopping: bool
     crashes: int = 0
     last_line: str = ""
+    unkillable: Sequence[int] = ()
 
 
 def pool_report(report: PoolReport) -> None:
@@ -70,6 +72,7 @@ def _write(row: Pool, report: PoolReport, at: datetime) -> None:
     row.offer, row.counts = report.offer, dict(counts)
     row.action, row.reason = report.action, report.reason
     row.crashes, row.last_line = report.crashes, report.last_line
+    row.unkillable = list(report.unkillable)
     row.stopping = report.stopping
     row.seen_at = at
 

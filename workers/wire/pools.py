@@ -54,6 +54,7 @@ def pool(request: HttpRequest, caller: Caller, body: Mapping[str, Any]) -> HttpR
             stopping=body["stopping"],
             crashes=crashes.get("inARow", 0),
             last_line=crashes.get("lastLine", ""),
+            unkillable=body.get("unkillable", []),
         )
     )
     return answer({

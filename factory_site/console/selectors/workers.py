@@ -38,6 +38,7 @@ BLOCKED = {
     "outbox_pending": "it still has results to deliver",
     "worker_outdated": "it is older than the control plane asks for; update its package",
     "no_adapter": "none of its agents' programs can be started",
+    "unkillable_process": "a process of its last run survives SIGKILL; see what it waits for, or reboot the machine",
     "disk_full": "its disk is full; free some space there",
 }
 

@@ -18,6 +18,7 @@ from workers.host.offer import Offering
 from workers.host.pool.decision import Decision
 from workers.host.pool.run_folder import Slot
 from workers.host.pool.timers import CrashBackoff
+from workers.host.process.survivors import survivors
 
 OFFER_KEYS = ("labels", "adapters", "anyAdapter", "adapterOverride", "workspaceKinds", "repositories")
 PATIENCE = 5.0  # seconds that a tick waits for the answer; later ones are of no use any more
@@ -144,6 +145,7 @@ class Reporter:
                 "inARow": question.crashes.in_a_row,
                 "lastLine": question.crashes.last_line[:LONGEST_LINE],
             },
+            "unkillable": survivors(),
         }
 
     def _complain(self, topic: str, line: str) -> None:

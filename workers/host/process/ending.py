@@ -25,12 +25,13 @@ from workers.host.process.identity import (
     send_signal,
     start_token,
 )
+from workers.host.process.survivors import survivors_note
 
 MARKER_NAME = "FACTORY_ATTEMPT"
 LOOKS = 2  # that must find nothing: a fork between two steps of one look is seen by the next
 BETWEEN_LOOKS = 0.1  # seconds between the two looks that must both find nothing
 KILL_PAUSE = 0.02  # seconds that the kernel gets to bury what was killed
-UNKILLABLE_EVERY = 30.0  # seconds between two log lines about a process that survives SIGKILL
+UNKILLABLE_EVERY = 30.0  # seconds until a process that survives SIGKILL is told of, and between two log lines
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +68,7 @@ def end_processes(quarry: Quarry, *, grace: float, childless: bool = False) -> N
             _kill(victims)
             if time.monotonic() - told >= UNKILLABLE_EVERY:
                 told = time.monotonic()
+                survivors_note(victims)
                 log.error("event=unkillable_process attempt=%s pids=%s s=%d", quarry.attempt,
                           ",".join(str(victim.pid) for victim in victims), told - begun)  # fmt: skip
         else:
