@@ -10,6 +10,7 @@ import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.client import HTTPMessage
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from workers.host.options import UsageError
 
 CONNECT_SECONDS = 5.0
 MOST_IDLE = 4  # connections kept between requests: claim, heartbeats, trace and the attempt itself
+WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 CA_BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 UNTRUSTED = "SSLError; is the authority of its certificate in REQUESTS_CA_BUNDLE?"
 
@@ -65,6 +67,7 @@ class Connections:
             connection.sock.settimeout(seconds)
             connection.request(method, self._prefix + path, body=content, headers=dict(headers))
             answer = connection.getresponse()
+            _check_whole(answer)
             reply = Reply(answer.status, answer.reason, answer.headers, answer.read())
         except ssl.SSLError:
             connection.close()
@@ -106,6 +109,16 @@ class Connections:
         if self._proxy:
             connection.set_tunnel(self._host, self._port or http.client.HTTPS_PORT, headers=self._proxy[2])
         return connection
+
+
+def _check_whole(answer: http.client.HTTPResponse) -> None:
+    """Raise unless the answer says how long it is.
+
+    The standard library takes the end of the connection for the end of the headers and of the body: what was cut off
+    after the status would be a definite answer.
+    """
+    if answer.getheader("Content-Length") is None and not answer.chunked and answer.status not in WITHOUT_BODY:
+        raise http.client.IncompleteRead(b"")
 
 
 def _is_quiet(connection: http.client.HTTPConnection) -> bool:
