@@ -89,16 +89,23 @@ def workers_leaving(at: datetime) -> list[Finding]:
 
 
 def results_quarantined(at: datetime) -> list[Finding]:
-    """Results that a worker keeps because the control plane refused them."""
-    del at
-    rows = list(Worker.objects.filter(stopped_at__isnull=True, quarantined__gt=0).order_by("-id")[:MOST])
-    if not rows:
-        return []
-    number = sum(row.quarantined for row in rows)
-    text = f"{number} {'result' if number == 1 else 'results'} on {rows[0].node} were refused"
-    names = tuple(row.worker_id for row in rows[:EXAMPLES])
-    mend = f"manage.py work --list-quarantine on {rows[0].node}"
-    return [Finding("quarantine", number, None, text, names, mend)]
+    """Results that lie on a machine because the control plane refused them, as its live workers report.
+
+    The workers of a pool share a home, and each reports all of it: the one that started last counts.
+    """
+    rows = Worker.objects.filter(stopped_at__isnull=True, last_seen_at__gt=at - liveness()).order_by("id")[:MOST]
+    newest = {(row.node, row.pool): row for row in rows}
+    found = []
+    for node in sorted({node for node, _ in newest}):
+        holding = [row for row in newest.values() if row.node == node and row.quarantined]
+        number = sum(row.quarantined for row in holding)
+        if number:
+            text = f"{number} {'result' if number == 1 else 'results'} on {node} were refused"
+            names = tuple(row.worker_id for row in holding[:EXAMPLES])
+            found.append(
+                Finding("quarantine", number, None, text, names, f"manage.py work --list-quarantine on {node}")
+            )
+    return found
 
 
 def nodes_failing(at: datetime) -> list[Finding]:

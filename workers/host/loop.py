@@ -15,7 +15,7 @@ from runs.contract.instants import format_instant, parse_instant
 from runs.contract.stamp import code_stamp
 from runs.contract.wire import check_answer
 from workers.host.attempt.claimed import Claimed, read_claim
-from workers.host.attempt.record import clean_up
+from workers.host.attempt.record import clean_up, kept_workspaces
 from workers.host.attempt.recovery import recover
 from workers.host.attempt.run import AttemptRun
 from workers.host.attempt.submission import Execution
@@ -122,7 +122,7 @@ class Worker:
         backoff = Backoff()
         while True:
             self._safe_point()
-            body = self._hello_body()
+            news, body = self._news(), self._hello_body()
             try:
                 answer = self.host.client.post("/worker/v1/hello", body)
                 check_answer("hello", answer.document)
@@ -137,6 +137,7 @@ class Worker:
                 self._complain("malformed", f"event=malformed_answer error={error.message}")
                 self.host.signals.pause(backoff.next())
                 continue
+            self._told = news
             self._greeted(answer, body)
             return
 
@@ -158,7 +159,6 @@ class Worker:
         if git:
             self.host.author = (git["name"], git["email"])
         self.host.skew = parse_instant(document["serverTime"]) - datetime.now(UTC)
-        self._told = {**self.offering.claim(), "blockedReason": body["blockedReason"]}
         settings = self.host.settings
         if settings.run_dir is not None and settings.slot is not None:
             write_whole(RunFolder(settings.run_dir).id_file(settings.slot), self.host.client.worker_id.encode())
@@ -180,9 +180,17 @@ class Worker:
         }
 
     def _greet_again(self) -> None:
-        now = {**self.offering.claim(), "blockedReason": self._blocked or self.offering.blocked()}
-        if now != self._told:
+        if self._news() != self._told:
             self._hello()
+
+    def _news(self) -> dict[str, Any]:
+        """What makes a worker greet again when it changes; sizes, which change all the time, do not."""
+        return {
+            **self.offering.claim(),
+            "blockedReason": self._blocked or self.offering.blocked(),
+            "quarantined": self.offering.quarantined(),
+            "kept": len(kept_workspaces(self.host.home)),
+        }
 
     def _send_pending(self) -> None:
         """Send what earlier attempts and dead boots left; blocked until nothing is left."""
