@@ -9,6 +9,7 @@ from factory_site.doctor.report import EXAMPLES, Finding
 from runs.flow import RunState
 from runs.models import Attempt, AttemptPhase, Run
 from runs.queue.limits.telling import limits_seen
+from runs.queue.operating.retry import retry_awaited, retry_exhausted
 from runs.queue.waiting import WORKTREE, capacities, run_waiting
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ OVERDUE = timedelta(seconds=30)
 DAY = timedelta(hours=24)
 MOST_COUNTED = 1_000
 WORKTREE_MEND = "set GITHUB_TOKEN where the worker runs, then start it again: manage.py work"
-SAMPLE = 50  # queued runs that are placed against every worker
+SAMPLE = 50  # runs that are looked at more closely: placed against every worker, asked for who waits
 
 
 def queue_stuck(at: datetime) -> list[Finding]:
@@ -96,15 +97,17 @@ def attempts_stuck(at: datetime) -> list[Finding]:
 
 
 def retries_exhausted(at: datetime) -> list[Finding]:
-    """Runs that failed for good in the last day by a fault of their surroundings."""
+    """Runs that failed for good in the last day by a fault of their surroundings and that somebody still waits for."""
     newest = Run.objects.filter(state=RunState.FAILED).order_by("-id")[:MOST_COUNTED]
-    rows = [run for run in newest if run.cause == "environment" and run.ended_at and run.ended_at > at - DAY]
+    failed = [run for run in newest if run.cause == "environment" and run.ended_at and run.ended_at > at - DAY]
+    rows = [run for run in failed[:SAMPLE] if retry_awaited(run)]
     if not rows:
         return []
     run = rows[0]
     often = "once" if run.environment_failures == 1 else f"{run.environment_failures} times"
     text = f"{run.run_id} failed {often}, the last time with: {run.reason_code.replace('_', ' ')}"
-    mend = f"manage.py runs retry {run.run_id}"
+    force = " --force" if retry_exhausted(run) else ""
+    mend = f"mend what it names, then queue it again: manage.py runs retry {run.run_id}{force}"
     return [Finding("retry_exhausted", len(rows), rows[-1].ended_at, text, _ids(rows), mend)]
 
 

@@ -18,6 +18,7 @@ from merging.models import Dependency
 from runs.clock import now
 from runs.definitions.sync import SHIPPED
 from runs.models import Artifact, Attempt, HumanTask, Outbox, PeriodicTask, Prompt, Run
+from runs.queue.operating.retry import run_retry
 from tests import queue_driver as queue
 from tests.db.kernel.pulls import pull_made
 from workers.allowances import Allowances
@@ -104,8 +105,8 @@ def ready_for_long():
 def run_failed():
     run = queue.enqueue()
     ended = {"state": "failed", "cause": "environment", "reason_code": "worker_lost", "ended_at": ago(hours=1)}
-    Run.objects.filter(pk=run.pk).update(**ended, environment_failures=3)
-    return lambda: Run.objects.filter(pk=run.pk).update(ended_at=ago(hours=25))
+    Run.objects.filter(pk=run.pk).update(**ended, environment_failures=3, flow_type="")
+    return lambda: run_retry(run=run, actor="operator:ann")
 
 
 def node_fails():
@@ -345,7 +346,11 @@ ROWS: dict[
     "no_workers": (nobody_takes, "1 run waits and nothing can take it", "manage.py supervise"),
     "queue_old": (ready_for_long, "has been ready since", "manage.py runs why run_"),
     "node_failing": (node_fails, "node lab fails runs with clone failed: 5 times", "manage.py workers list --node lab"),
-    "retry_exhausted": (run_failed, "failed 3 times, the last time with: worker lost", "manage.py runs retry run_"),
+    "retry_exhausted": (
+        run_failed,
+        "failed 3 times, the last time with: worker lost",
+        "queue it again: manage.py runs retry run_",
+    ),
     "worker_lost": (
         partial(worker_with, {"stopped_at": now()}, last_seen_at=ago(minutes=10)),
         "worker lab.1 was last heard",

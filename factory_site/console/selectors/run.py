@@ -14,7 +14,6 @@ from factory_site.console.selectors.failure import attempt_failure
 from factory_site.console.selectors.runs import RunRow, rows_of
 from runs.contract.receipt import receipt_verifies
 from runs.flow import RunState
-from runs.flows.steps import flow_waits_for
 from runs.models import (
     Attempt,
     JournalRow,
@@ -26,7 +25,7 @@ from runs.models import (
 from runs.policy import policy
 from runs.queue.audit import journal_faults
 from runs.queue.operating.extend import EXTENDABLE
-from runs.queue.operating.retry import retry_exhausted
+from runs.queue.operating.retry import retry_awaited, retry_exhausted
 from workers.models import Worker
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def run_acts(run: Run) -> Acts:
     return Acts(
         label=label_of(run),
         can_cancel=not run.is_at_rest,
-        can_retry=run.state == RunState.FAILED and (not run.flow_type or flow_waits_for(run)),
+        can_retry=retry_awaited(run),
         exhausted=retry_exhausted(run) if run.state == RunState.FAILED else "",
         can_extend=is_open,
         extended_until=attempt.started_at + limit if attempt and attempt.started_at else None,

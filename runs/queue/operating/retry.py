@@ -64,6 +64,15 @@ def _queue_again(run: Run, actor: str, code: str, reason: str, at: datetime) -> 
         raise _moved_on(run) from None
 
 
+def retry_awaited(run: Run) -> bool:
+    """Whether a person may have this failed run tried again: its flow waits for it, and no newer one like it is live.
+
+    At most two reads; locks nothing, so the retry itself may still be refused.
+    """
+    waits = not run.flow_type or flow_waits_for(run)
+    return run.state == RunState.FAILED and waits and not _newer_is_live(run)
+
+
 def retry_exhausted(run: Run) -> str:
     """Why the retry rule would never try it again, however well its surroundings are; empty when it might."""
     if run.cause == Cause.FATAL:

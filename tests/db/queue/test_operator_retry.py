@@ -2,6 +2,7 @@
 
 import pytest
 
+from factory_site.doctor.report import findings
 from runs.clock import now
 from runs.contract.errors import Refused
 from runs.models import JournalRow, Run
@@ -33,6 +34,11 @@ def fails(run, code, times=1):
             publish(attempt, failed_body(attempt, code))
     run.refresh_from_db()
     return run
+
+
+def anomaly():
+    """What the doctor says of runs that failed for good."""
+    return next((each for each in findings() if each.code == "retry_exhausted"), None)
 
 
 def refused(run, **fields):
@@ -87,6 +93,31 @@ def test_what_is_fatal_has_to_be_forced(run, code):
 def test_force_where_none_was_needed_is_a_plain_retry(run):
     fails(run, "worker_lost", 4)
     assert run_retry(run=run, actor=ANN, force=True).reason_code == "operator_retry"
+
+
+def test_the_doctor_names_the_retry_that_would_be_accepted_until_it_was_made(run):
+    """PO-S20: retry_exhausted"""
+    fails(run, "worker_lost", 4)
+    row = anomaly()
+    assert row is not None
+    assert row.mend.endswith(f"queue it again: manage.py runs retry {run.run_id}")
+    Run.objects.filter(pk=run.pk).update(agent_error_failures=2)
+    run.refresh_from_db()
+    assert refused(run).code == "attempts_exhausted"
+    row = anomaly()
+    assert row is not None
+    assert row.mend.endswith(f"manage.py runs retry {run.run_id} --force")
+    run_retry(run=run, actor=ANN, force=True)
+    assert anomaly() is None
+
+
+def test_the_doctor_is_silent_about_a_run_that_nobody_waits_for():
+    """PO-S20: retry_exhausted, which a person could not mend there; the flow has told what it made of it."""
+    run = enqueue()
+    Run.objects.filter(pk=run.pk).update(state="failed", cause="environment", ended_at=now(), flow_type="convergence")
+    run.refresh_from_db()
+    assert refused(run).code == "subject_moved_on"
+    assert anomaly() is None
 
 
 def test_other_states_are_not_retried_and_the_answer_names_what_begins_new_work(run):
