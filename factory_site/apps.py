@@ -12,7 +12,8 @@ class FactorySiteConfig(AppConfig):
         """Say who makes commits, have the console forget what it keeps for a day, and look for anomalies."""
         from factory_site.authorship import own_author
         from factory_site.console.submissions import SWEEP_SECONDS, console_sweep
-        from factory_site.doctor.report import EVALUATION_SECONDS, findings_stored
+        from factory_site.doctor.report import EVALUATION_SECONDS
+        from factory_site.doctor.serving import findings_stored
         from runs.periodic import register_pass
         from workers.authorship import register_author
 

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from django.conf import settings
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
 
@@ -77,10 +78,11 @@ class Backup(models.Model):
 
 
 class DoctorReport(models.Model):
-    """How many anomalies the last evaluation found, for the frame of every page; one row."""
+    """What serve found last: how many anomalies, for the frame of every page, and what of its settings; one row."""
 
     anomalies = models.PositiveIntegerField()
     evaluated_at = models.DateTimeField()
+    of_settings = models.JSONField(default=list, encoder=DjangoJSONEncoder)  # findings, as they stand on the wire
 
     def __str__(self) -> str:
         return f"{self.anomalies} anomalies"

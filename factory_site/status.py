@@ -28,15 +28,20 @@ from workers.selectors.pools import PoolRow, pools
 from workers.selectors.workers import worker_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
+
+    from factory_site.doctor.report import Finding
 
 MOST_COUNTED = 1000
 MOST_RUNS = 100_000  # of one state; more than this are told as so many
 
 
-def status_document() -> dict[str, Any]:
-    """Counts by state of what is under way, workers, pools, the oldest queued run, open tasks, what is overdue."""
+def status_document(found: Sequence[Finding] | None = None) -> dict[str, Any]:
+    """Counts by state of what is under way, workers, pools, the oldest queued run, open tasks, what is overdue.
+
+    ``found`` is what is wrong; by default what this process found within the last seconds.
+    """
     now = clock_now()
     runs = _live_runs()
     tasks = HumanTask.objects.filter(state=TaskState.OPEN)
@@ -57,7 +62,7 @@ def status_document() -> dict[str, Any]:
         "pauses": [pause_json(row) for row in pauses_in_force(now)],
         "forge": forge_document(),
         "oldestDueSeconds": _oldest_due_seconds(now),
-        "anomalies": anomalies(),
+        "anomalies": anomalies(findings_recent() if found is None else found),
     }
 
 
@@ -87,8 +92,8 @@ def queue_document(runs: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def anomalies() -> list[dict[str, Any]]:
-    """What is wrong now, each with the command that mends it; empty when all is well. Notices are left out."""
+def anomalies(found: Sequence[Finding]) -> list[dict[str, Any]]:
+    """What is wrong, each with the command that mends it; empty when all is well. Notices are left out."""
     return [
         {
             "code": each.code,
@@ -97,7 +102,7 @@ def anomalies() -> list[dict[str, Any]]:
             "count": each.count,
             "mend": each.mend,
         }
-        for each in findings_recent()
+        for each in found
         if each.level is Level.ANOMALY
     ]
 

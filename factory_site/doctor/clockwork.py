@@ -82,12 +82,18 @@ def outbox_lag(at: datetime) -> list[Finding]:
 
 
 def settings_wrong(at: datetime) -> list[Finding]:
-    """Settings that were ignored because of their values, and files that are not in use because of theirs."""
+    """Settings that were ignored because of their values."""
     del at
-    found = [
+    return [
         Finding("settings_invalid", 1, None, sentence, (), "edit settings.env, then manage.py serve")
         for sentence in settings.FACTORY.settings_invalid
     ]
+
+
+def registry_wrong(at: datetime) -> list[Finding]:
+    """Files that are not in use because of what stands in them."""
+    del at
+    found = []
     fault = policy_fault()
     if fault:
         found.append(
@@ -110,4 +116,5 @@ CHECKS: tuple[Callable[[datetime], Sequence[Finding]], ...] = (
     outbox_dead,
     outbox_lag,
     settings_wrong,
+    registry_wrong,
 )

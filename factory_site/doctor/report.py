@@ -79,6 +79,11 @@ def findings(checks: Sequence[Callable[[datetime], Sequence[Finding]]] | None = 
     found: list[Finding] = []
     for check in every_check() if checks is None else checks:
         found += _run(check, at)
+    return sorted_findings(found)
+
+
+def sorted_findings(found: Sequence[Finding]) -> list[Finding]:
+    """Anomalies first, otherwise as they stand."""
     return sorted(found, key=lambda each: each.level is Level.NOTICE)
 
 
@@ -108,11 +113,3 @@ def _run(check: Callable[[datetime], Sequence[Finding]], at: datetime) -> Sequen
 def is_well(found: Sequence[Finding]) -> bool:
     """Whether nothing is wrong; notices are no fault."""
     return all(each.level is Level.NOTICE for each in found)
-
-
-def findings_stored() -> None:
-    """Evaluate every check and keep how many anomalies there are, so that the frame of a page need not."""
-    from factory_site.models import DoctorReport
-
-    number = sum(each.count for each in findings() if each.level is Level.ANOMALY)
-    DoctorReport.objects.update_or_create(pk=1, defaults={"anomalies": number, "evaluated_at": clock_now()})

@@ -2,16 +2,19 @@
 
 import io
 import json
+from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 from pydantic import SecretStr
 
 from factory_site.doctor import address
-from factory_site.doctor.report import every_check, findings, findings_forget, findings_recent, findings_stored
+from factory_site.doctor.report import every_check, findings, findings_forget, findings_recent
+from factory_site.doctor.serving import findings_stored
 from factory_site.models import Backup, DoctorReport
 from factory_site.status import anomalies
 from runs.clock import now
+from runs.contract.tokens import VARIABLES
 from runs.models import Run
 from tests import queue_driver as queue
 from workers.models import Worker
@@ -49,8 +52,7 @@ def test_it_exits_1_exactly_if_it_prints_an_anomaly():
     worker = make_worker(clock_skew_ms=-90_000)
     printed, code = doctor()
     assert (code, printed.splitlines()[0]) == (0, "- clock_skew: the clock of lab is off by 90 s")
-    assert anomalies() == []
-    findings_forget()
+    assert anomalies(findings()) == []
     Worker.objects.update(quarantined=2)
     printed, code = doctor()
     assert code == 1
@@ -58,7 +60,7 @@ def test_it_exits_1_exactly_if_it_prints_an_anomaly():
     assert "no anomalies" not in printed
     document, code = doctor("--json")
     assert (code, [row["code"] for row in json.loads(document)["items"]]) == (1, ["quarantine", "clock_skew"])
-    assert [each["code"] for each in anomalies()] == ["quarantine"]
+    assert [each["code"] for each in anomalies(findings())] == ["quarantine"]
     worker.delete()
     assert doctor() == ("no anomalies\n", 0)
 
@@ -69,6 +71,47 @@ def test_a_control_plane_that_does_not_answer_is_an_anomaly(monkeypatch, setting
     printed, code = doctor()
     says = f"control_plane_down: the control plane does not answer at http://127.0.0.1:{settings.FACTORY.port}"
     assert (code, printed) == (1, f"! {says}\n  mend: manage.py serve\n")
+
+
+@pytest.fixture
+def other_shell(settings, monkeypatch):
+    """Change to a shell that has none of the settings of serve."""
+
+    def change():
+        for name in VARIABLES:
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("PATH", "/nonexistent")
+        settings.FACTORY = settings.FACTORY.model_copy(update={"github_token": None, "gh_token": None})
+
+    return change
+
+
+def test_the_forges_token_is_that_of_serve_whatever_shell_asks(other_shell):
+    findings_stored()
+    other_shell()
+    assert doctor() == ("no anomalies\n", 0)
+    DoctorReport.objects.update(evaluated_at=now() - timedelta(seconds=61))
+    printed, code = doctor()
+    assert code == 1
+    assert "! forge_unauthorised: no token for github.com" in printed
+    assert "(by the environment of this shell, as serve has not reported)" in printed
+
+
+def test_a_token_that_serve_lacks_is_told_in_a_shell_that_has_one(settings, other_shell):
+    """PO-S20: forge_unauthorised"""
+    own = settings.FACTORY
+    other_shell()
+    findings_stored()
+    settings.FACTORY = own
+    printed, code = doctor()
+    assert code == 1
+    assert "! forge_unauthorised: no token for github.com" in printed
+    assert "shell" not in printed
+    out = io.StringIO()
+    call_command("status", "--json", stdout=out)
+    assert [each["code"] for each in json.loads(out.getvalue())["anomalies"]] == ["forge_unauthorised"]
+    findings_stored()
+    assert doctor() == ("no anomalies\n", 0)
 
 
 def broken(_):
@@ -101,6 +144,6 @@ def test_the_frame_reads_the_last_evaluation_and_runs_no_check():
 def test_a_run_that_failed_for_good_is_told_in_plain_words(failures, often):
     run = queue.enqueue()
     ended = {"state": "failed", "cause": "environment", "reason_code": "adapter_error", "ended_at": now()}
-    Run.objects.filter(pk=run.pk).update(**ended, environment_failures=failures)
+    Run.objects.filter(pk=run.pk).update(**ended, environment_failures=failures, flow_type="")
     [found] = findings()
     assert found.text == f"{run.run_id} failed {often}, the last time with: adapter error"

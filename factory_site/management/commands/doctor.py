@@ -10,7 +10,8 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 
 from factory_site.doctor.address import control_plane_down
-from factory_site.doctor.report import findings, is_well
+from factory_site.doctor.report import is_well
+from factory_site.doctor.serving import findings_beside_serve
 
 
 class Command(BaseCommand):
@@ -24,7 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Run every check."""
-        found = [*control_plane_down(), *findings()]
+        found = [*control_plane_down(), *findings_beside_serve()]
         if options["json"]:
             items = [each.document() for each in found]
             self.stdout.write(json.dumps({"items": items}, cls=DjangoJSONEncoder, indent=2))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 
+from factory_site.doctor.serving import findings_beside_serve
 from factory_site.serving.control_plane import control_address, control_health
 from factory_site.shell.limit_lines import pause_lines
 from factory_site.shell.pool_lines import pool_line
@@ -36,7 +37,7 @@ class Command(ProductCommand):
 
     def handle(self, **options: Any) -> None:
         """Print the document, for people or as JSON."""
-        document = status_document()
+        document = status_document(findings_beside_serve())
         if options["json"]:
             self.stdout.write(json.dumps(document, cls=DjangoJSONEncoder, indent=2))
             return
