@@ -65,7 +65,7 @@ class SignInFailure(models.Model):
 
 
 class Backup(models.Model):
-    """A backup that was taken, and what it held; the file may have been moved since."""
+    """A backup that was taken or restored, and what it held; the file may have been moved since."""
 
     taken_at = models.DateTimeField(db_index=True)
     path = models.CharField(max_length=500)

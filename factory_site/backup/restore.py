@@ -13,10 +13,12 @@ from factory_site.backup.archive import archive_read
 from factory_site.backup.folder import file_put_back
 from factory_site.backup.snapshot import keys_begin_behind
 from factory_site.backup.tables import kept_models, rows_read
+from factory_site.backup.take import backup_noted
 from factory_site.backup.wipe import database_made, database_wiped, rows_present
 from factory_site.config import SETTINGS_FILE
 from runs.artifacts.store import object_stored
 from runs.contract.errors import Invalid, Refused
+from runs.contract.instants import parse_instant
 from runs.models import PeriodicTask
 
 if TYPE_CHECKING:
@@ -63,7 +65,9 @@ def restored(path: Path, *, replace: bool) -> Restored:
         for sha256 in objects:
             with archive.member(f"objects/{sha256}") as file:
                 object_stored(file, size=archive.size(f"objects/{sha256}"), sha256=sha256)
-        return Restored(archive.manifest["takenAt"], rows, len(objects), _files(archive))
+        files = _files(archive)
+        backup_noted(path, at=parse_instant(archive.manifest["takenAt"]), rows=rows, objects=len(objects))
+        return Restored(archive.manifest["takenAt"], rows, len(objects), files)
 
 
 def _check_version(migrations: list[tuple[str, str]], version: str) -> None:

@@ -24,6 +24,7 @@ from runs.contract.instants import format_instant
 from runs.models import Artifact
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
     from typing import Any
 
@@ -69,10 +70,15 @@ def backup_taken(path: Path, *, objects: bool = True) -> Taken:
             with file.open("rb") as source:
                 name = file.relative_to(settings.FACTORY.home).as_posix()
                 archive.add(f"home/{name}", source, file.stat().st_size)
-    rows, size = sum(manifest["rows"].values()), path.stat().st_size
-    count = manifest["objects"]["count"]
-    Backup.objects.create(taken_at=at, path=str(path)[:500], size_bytes=size, rows=rows, objects_count=count)
-    return Taken(path, rows, count, damaged, size)
+    rows, count = sum(manifest["rows"].values()), manifest["objects"]["count"]
+    backup_noted(path, at=at, rows=rows, objects=count)
+    return Taken(path, rows, count, damaged, path.stat().st_size)
+
+
+def backup_noted(path: Path, *, at: datetime, rows: int, objects: int) -> None:
+    """Keep that this file is a backup as of ``at``: the one that was taken, or the one that was restored."""
+    size = path.stat().st_size
+    Backup.objects.create(taken_at=at, path=str(path)[:500], size_bytes=size, rows=rows, objects_count=objects)
 
 
 def older_removed(folder: Path, keep: int) -> list[Path]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
+from factory_site.backup.access import access_lines
 from factory_site.backup.mend import missing_restored
 from factory_site.backup.restore import restored
 from factory_site.backup.wipe import nobody_serves
@@ -52,6 +53,8 @@ class Command(ProductCommand):
         self.say(f"restored {found.rows} rows and {found.objects} stored objects of {found.taken_at}")
         if found.settings_file:
             self.say(f"its settings lie in {found.settings_file}: take from there what this machine needs")
+        for line in access_lines():
+            self.say(line)
         faults = list(journal_faults())
         for fault in faults:
             self.say(str(fault))
