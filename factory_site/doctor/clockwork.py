@@ -90,20 +90,20 @@ def settings_wrong(at: datetime) -> list[Finding]:
     ]
 
 
-def registry_wrong(at: datetime) -> list[Finding]:
-    """Files that are not in use because of what stands in them."""
+def policy_wrong(at: datetime) -> list[Finding]:
+    """A policy that is not in use because of what stands in it."""
     del at
-    found = []
     fault = policy_fault()
-    if fault:
-        found.append(
-            Finding("registry_invalid", 1, None, fault, ("policy.yaml",), "edit policy.yaml in the data folder")
-        )
+    mend = "edit policy.yaml in the data folder"
+    return [Finding("registry_invalid", 1, None, fault, ("policy.yaml",), mend)] if fault else []
+
+
+def definitions_wrong(at: datetime) -> list[Finding]:
+    """Files of agents that cannot be loaded because of what stands in them."""
+    del at
     fault = definitions_fault()
-    if fault:
-        mend = "edit the named file in the data folder, then manage.py sync_definitions"
-        found.append(Finding("registry_invalid", 1, None, fault, ("definitions",), mend))
-    return found
+    mend = "edit the named file in the data folder, then manage.py sync_definitions"
+    return [Finding("registry_invalid", 1, None, fault, ("definitions",), mend)] if fault else []
 
 
 def _effects(number: int, many: str = "were", one: str = "was") -> str:
@@ -116,5 +116,6 @@ CHECKS: tuple[Callable[[datetime], Sequence[Finding]], ...] = (
     outbox_dead,
     outbox_lag,
     settings_wrong,
-    registry_wrong,
+    policy_wrong,
+    definitions_wrong,
 )

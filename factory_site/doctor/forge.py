@@ -11,7 +11,7 @@ from convergence.forge_access import forge_client
 from convergence.models import ForgeTeam, ReviewerStatus
 from convergence.selectors.forge import forge_standing
 from factory_site.doctor.report import EXAMPLES, Finding, Level
-from runs.contract.errors import FactoryError
+from runs.contract.errors import FactoryError, Invalid
 from runs.models import TransitionLog, WebhookDelivery
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def forge_unauthorised(at: datetime) -> list[Finding]:
     del at
     try:
         forge_client().config.tokens.token()
+    except Invalid:
+        return []  # no policy, which a finding of its own tells
     except FactoryError as error:
         return [Finding("forge_unauthorised", 1, None, error.message, ("forge",), RENEW)]
     found = forge_standing()

@@ -19,9 +19,14 @@ if TYPE_CHECKING:
     Check = Callable[[datetime], Sequence[Finding]]
 
 FRESH = timedelta(seconds=6 * EVALUATION_SECONDS)
-# These read settings and environment of the process that makes them, and that of a shell is another one than serve's.
-OF_SETTINGS: tuple[Check, ...] = (clockwork.settings_wrong, forge.forge_unauthorised, forge.webhooks_silent)
-OWN = "by the environment of this shell, as serve has not reported"
+# These judge settings, environment and policy of the process that makes them: a shell has others than serve.
+OF_SETTINGS: tuple[Check, ...] = (
+    clockwork.settings_wrong,
+    clockwork.policy_wrong,
+    forge.forge_unauthorised,
+    forge.webhooks_silent,
+)
+OWN = "as this shell sees it; serve has not reported"
 
 
 def findings_stored() -> None:

@@ -70,7 +70,11 @@ def policy() -> Policy:
 
 
 def policy_fault() -> str:
-    """What is wrong with the file that is not in use, blank when nothing is."""
+    """What is wrong with the file that is not in use, blank when nothing is; also when none was ever good."""
+    try:
+        _current.get()
+    except Invalid as error:
+        return error.message
     return _current.fault
 
 

@@ -4,7 +4,6 @@ Each provoker makes the fault and returns the action after which it is gone.
 """
 
 import os
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
@@ -12,22 +11,15 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from convergence.flow import ConvergenceState, PullState
-from convergence.models import ConvergenceFlow, PullRequestGeneration, ReviewerStatus
-from merging.models import Dependency
 from runs.clock import now
 from runs.definitions.sync import SHIPPED
 from runs.models import Artifact, Attempt, HumanTask, Outbox, PeriodicTask, Prompt, Run
 from runs.queue.operating.retry import run_retry
 from tests import queue_driver as queue
-from tests.db.kernel.pulls import pull_made
+from tests.db.rows import Rows, ago
 from workers.allowances import Allowances
 from workers.models import Credential, CredentialToken, Pool, Worker
 from workers.services.credentials import credential_issue
-
-
-def ago(**span):
-    return now() - timedelta(**span)
 
 
 def worker_made(worker_id="lab.1", **columns):
@@ -169,70 +161,6 @@ def rotation_stays():
     return lambda: CredentialToken.objects.exclude(pk=row.pk).update(revoked_at=now())
 
 
-def flow_made(**columns):
-    pull = pull_made(12)
-    at = now()
-    fields = {
-        "subject": pull.subject,
-        "generation": 1,
-        "state": ConvergenceState.AWAIT_REVIEW,
-        "due_at": at + timedelta(hours=1),
-        "entered_at": at,
-        "created_at": at,
-        "max_rounds": 20,
-    }
-    return ConvergenceFlow.objects.create(pull=pull, **{**fields, **columns})
-
-
-def flow_late():
-    row = flow_made(due_at=ago(minutes=6))
-    return partial(ConvergenceFlow.objects.filter(pk=row.pk).update, due_at=now())
-
-
-def look_fails():
-    row = flow_made(look_failures=3, last_look_error="it broke", last_look_at=now())
-    return partial(ConvergenceFlow.objects.filter(pk=row.pk).update, look_failures=0, last_look_error="")
-
-
-def merge_missing():
-    row = flow_made(state=ConvergenceState.CONVERGED, due_at=None, ended_at=ago(minutes=6))
-    row.pull.state = PullState.CONVERGED
-    row.pull.save()
-    generation = PullRequestGeneration.objects.create(
-        pull=row.pull,
-        number=1,
-        abandon_token="t",
-        max_rounds=20,
-        submitted_by="operator:ann",
-        submitted_at=now(),
-        correlation_id="c",
-        outcome="converged",
-    )
-    return generation.delete
-
-
-def dependency_unreadable():
-    row = Dependency.objects.create(
-        pull=pull_made(12),
-        key="acme/other#7",
-        reference="acme/other#7",
-        number=7,
-        source="description",
-        standing="waiting",
-        unreadable_since=ago(hours=2),
-        added_by="operator:ann",
-        added_at=now(),
-    )
-    return partial(Dependency.objects.filter(pk=row.pk).update, dropped_at=now())
-
-
-def reviewer_ignores():
-    row = ReviewerStatus.objects.create(
-        repository=pull_made(12).repository, reviewer="copilot", ignored_count=3, checked_at=now()
-    )
-    return partial(ReviewerStatus.objects.filter(pk=row.pk).update, ignored_count=0)
-
-
 def question_overdue():
     at = now()
     row = HumanTask.objects.create(
@@ -304,9 +232,7 @@ def pool_idles():
 DISK = {"freeBytes": 3_000_000_000, "totalBytes": 10**12}
 KEPT = {"count": 2, "bytes": 21_000_000_000, "oldestAt": None}
 
-ROWS: dict[
-    str, tuple[Callable[[], Callable[[], object]], str, str]
-] = {  # code: (provoker, what it says, what mends it)
+ROWS: Rows = {
     "secret_mode": (secret_readable, "settings.env can be read by others", "chmod 600 "),
     "migrations_pending": (migration_lacks, "lacks 1 migration: workers.0002_pools", "manage.py migrate"),
     "definitions_differ": (definition_changed, "1 file differs from what is loaded", "manage.py sync_definitions"),
@@ -419,19 +345,6 @@ ROWS: dict[
         partial(worker_with, {"clock_skew_ms": 0}, clock_skew_ms=-61_000),
         "the clock of lab is off by 61 s",
         "set the time on lab",
-    ),
-    "flow_overdue": (flow_late, "1 look of convergence is late", "manage.py serve"),
-    "flow_backing_off": (look_fails, "failed, 3 in a row: it broke", "manage.py prs list"),
-    "merge_flow_missing": (merge_missing, "and its merge has not begun", "manage.py serve"),
-    "dependency_unreadable": (
-        dependency_unreadable,
-        "acme/shop#12 waits for acme/other#7, whose repository cannot be read",
-        "manage.py prs drop-dependency acme/shop#12 acme/other#7",
-    ),
-    "review_request_ignored": (
-        reviewer_ignores,
-        "copilot ignored 3 requests in acme/shop",
-        "manage.py prs probe-reviewer acme/shop copilot",
     ),
     "task_overdue": (question_overdue, "1 question waits", "manage.py tasks list"),
 }

@@ -94,7 +94,7 @@ def test_the_forges_token_is_that_of_serve_whatever_shell_asks(other_shell):
     printed, code = doctor()
     assert code == 1
     assert "! forge_unauthorised: no token for github.com" in printed
-    assert "(by the environment of this shell, as serve has not reported)" in printed
+    assert "(as this shell sees it; serve has not reported)" in printed
 
 
 def test_a_token_that_serve_lacks_is_told_in_a_shell_that_has_one(settings, other_shell):
