@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl
 class _Hello(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
+        self.send_header("Content-Length", "5")
         self.end_headers()
         self.wfile.write(b"hello")
 
