@@ -53,8 +53,9 @@ def forge_limited(at: datetime) -> list[Finding]:
     found = forge_standing()
     if found is None or found.refused or found.scarce_since is None or at - found.scarce_since < LIMITED_FOR:
         return []
-    scarcest = min((found.core, found.graphql), key=lambda each: (each.remaining or 0) / (each.limit or 1))
-    left = f"{scarcest.remaining} of {scarcest.limit} requests are left" if scarcest.limit else "requests are refused"
+    told = [(each.remaining or 0, each.limit) for each in (found.core, found.graphql) if each.limit]
+    remaining, limit = min(told, key=lambda each: each[0] / each[1], default=(0, 0))
+    left = f"{remaining} of {limit} requests are left" if limit else "requests are refused"
     until = f" until {found.blocked_until:%H:%M:%S} UTC" if found.blocked_until else ""
     text = f"the forge limits us ({found.level.word}{until}): {left}"
     mend = "wait; poll less often: FACTORY_POLL_SECONDS in settings.env"

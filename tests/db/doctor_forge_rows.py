@@ -7,13 +7,15 @@ from django.conf import settings
 from django.test import override_settings
 from pydantic import SecretStr
 
+import runs.policy
 from convergence.forge.governor.account import ALL, CORE, GRAPHQL
 from convergence.forge.governor.purposes import Level
 from convergence.models import ForgeBudget, ForgeCredential, ForgeTeam, ReviewerStatus
+from factory_site.doctor.forge import webhooks_silent as webhooks_silent_check
 from runs.clock import now
 from runs.contract.tokens import TokenSource
 from runs.models import TransitionLog, WebhookDelivery
-from runs.policy import policy, policy_forget
+from runs.policy import policy
 from tests.db.kernel.pulls import pull_made
 from tests.db.rows import Rows, ago
 
@@ -55,15 +57,16 @@ def token_absent():
 
 
 def policy_broken():
+    """The last good one stays in use."""
+    policy()
+    seconds, runs.policy.RELOAD_SECONDS = runs.policy.RELOAD_SECONDS, 0.0
     path = settings.FACTORY.home / "policy.yaml"
     path.write_text("convergence: {maxRounds: many}\n")
-    policy_forget()
-    policy()
 
     def mend():
         path.unlink()
-        policy_forget()
         policy()
+        runs.policy.RELOAD_SECONDS = seconds
 
     return mend
 
@@ -101,15 +104,12 @@ def webhooks_silent():
     restored = settings_with(github_webhook_secret=SecretStr("of-the-test"))
 
     def mend():
-        WebhookDelivery.objects.create(
-            source="github", delivery_id="d-1", kind="pull_request", body_hash="sha256:0", at=now()
-        )
-
-    def mended():
-        mend()
+        delivered = {"source": "github", "delivery_id": "d-1", "kind": "pull_request", "body_hash": "sha256:0"}
+        WebhookDelivery.objects.create(**delivered, at=now())
+        assert webhooks_silent_check(now()) == [], "a delivery mends it, not only other settings"
         restored()
 
-    return mended
+    return mend
 
 
 FORGE_ROWS: Rows = {

@@ -98,7 +98,7 @@ def run_failed():
     run = queue.enqueue()
     ended = {"state": "failed", "cause": "environment", "reason_code": "worker_lost", "ended_at": ago(hours=1)}
     Run.objects.filter(pk=run.pk).update(**ended, environment_failures=3, flow_type="")
-    return lambda: run_retry(run=run, actor="operator:ann")
+    return lambda: run_retry(run=Run.objects.get(pk=run.pk), actor="operator:ann")
 
 
 def node_fails():
