@@ -70,14 +70,14 @@ def kill_agent(field: Field, rng: random.Random) -> bool:
 
 
 def kill_minder(field: Field, rng: random.Random) -> bool:
-    minders = [parent for one in field.agents() if (parent := _parent(one)) and MINDER in parent.cmdline()]
-    return _signalled(minders, rng, signal.SIGKILL)
+    return _signalled([minder for one in field.agents() if (minder := _minder(one))], rng, signal.SIGKILL)
 
 
-def _parent(one: psutil.Process) -> psutil.Process | None:
+def _minder(agent: psutil.Process) -> psutil.Process | None:
     with contextlib.suppress(psutil.NoSuchProcess):
-        parent: psutil.Process | None = one.parent()
-        return parent
+        parent: psutil.Process | None = agent.parent()
+        if parent and any(MINDER in word for word in parent.cmdline()):
+            return parent
     return None
 
 
