@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from functools import partial
+from unittest.mock import patch
 
 from django.conf import settings
 from django.test import override_settings
@@ -47,13 +48,10 @@ def settings_with(**fields):
 
 
 def token_absent():
-    found = TokenSource.token
-    TokenSource.token = TokenSource("https://github.com", {}, cli=lambda *_: "").token  # type: ignore[method-assign]
-
-    def mend():
-        TokenSource.token = found  # type: ignore[method-assign]
-
-    return mend
+    nowhere = TokenSource("https://github.com", {}, cli=lambda *_: "")
+    patched = patch.object(TokenSource, "token", nowhere.token)
+    patched.start()
+    return patched.stop
 
 
 def policy_broken():
