@@ -26,6 +26,7 @@ POOL = 4
 CLOCKS: tuple[Sequence[str], ...] = (("datefudge", "1 hour"), ("datefudge", "1 hour ago"), (), ())
 SMALL_DISK = 3  # the loose worker whose home is a disk of its own
 DISK_MEGABYTES = 24
+SERVES = 300.0  # seconds until a control plane answers on a machine that is busy with other things
 DEFINITION = """\
 id: chaos
 version: 1
@@ -57,6 +58,14 @@ class Field:
         self.disk = folder / "disk"
 
     def __enter__(self) -> Self:
+        try:
+            self._begin()
+        except BaseException:
+            self.__exit__(*sys.exc_info())
+            raise
+        return self
+
+    def _begin(self) -> None:
         self.system.__enter__()
         registry = self.system.home / "registry"
         for name, text in (
@@ -70,12 +79,11 @@ class Field:
         self.disk.mkdir()
         argv = ["mount", "-t", "tmpfs", "-o", f"size={DISK_MEGABYTES}m,mode=0700", "tmpfs", str(self.disk)]
         subprocess.run(argv, check=True, capture_output=True)
-        self.serving = self.system.serve()
+        self.serving = self.system.serve(seconds=SERVES)
         for home in self.homes():
             home.mkdir(mode=0o700, exist_ok=True)
             (home / "host.yaml").write_text("disk: {minFreeGb: 0}\n")
         self.tend()
-        return self
 
     def __exit__(self, *error: object) -> None:
         try:
@@ -107,7 +115,7 @@ class Field:
     def tend(self) -> None:
         """Start again what is not there."""
         if self.serving is None or self.serving.popen.poll() is not None:
-            self.serving = self.system.serve()
+            self.serving = self.system.serve(seconds=SERVES)
         if self.supervisor is None or self.supervisor.popen.poll() is not None:
             argv = [sys.executable, "-u", "manage.py", "supervise", "--workers", str(POOL), "--interval", "0.5"]
             argv += [*self._work, "--worker-home", str(self.folder / "pool")]

@@ -212,12 +212,12 @@ class System:
             check=False,
         )
 
-    def serve(self, *, wrap: Sequence[str] = (), **more: str) -> Process:
+    def serve(self, *, wrap: Sequence[str] = (), seconds: float = WAIT, **more: str) -> Process:
         """Start the control plane, below the command ``wrap`` if one is given, and wait until it answers."""
         argv = [*wrap, sys.executable, "-u", "manage.py", "serve", "--port", str(self.port)]
         static_files.lend(self.home)
         process = self.start("serve", argv, self.environment(**more))
-        wait_for("answer of /health", self._healthy)
+        wait_for("answer of /health", self._healthy, seconds=seconds)
         static_files.keep(self.home)
         return process
 
