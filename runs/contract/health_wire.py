@@ -13,6 +13,7 @@ HEALTH: dict[str, Any] = {
             "properties": {"level": _TEXT, "lacks": {"type": "array", "items": _TEXT}},
         },
         "adaptersMissing": {"type": "object", "additionalProperties": _TEXT},
+        "kindsMissing": {"type": "object", "additionalProperties": _TEXT},
         "kept": {
             "type": "object",
             "properties": {

@@ -134,7 +134,7 @@ class Heard:
 
 
 def host_of(home, client):
-    tokens: Any = SimpleNamespace(token=lambda: SimpleNamespace(value="ghp_of_the_test"))
+    tokens: Any = SimpleNamespace(token=lambda: SimpleNamespace(value="ghp_of_the_test"), has_token=bool)
     documents: Any = None
     return Host(
         settings=load_settings({}),
