@@ -10,8 +10,9 @@ import pytest
 from workers.host.client import Client, Unreachable, WireFault
 
 BODY = b'{"error": {"code": "fenced", "message": "attempt 1 has ended", "retryable": false, "details": {}}}'
-HEADERS = b"HTTP/1.1 409 Conflict\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(BODY)
-CHUNKED = b"HTTP/1.1 409 Conflict\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
+BEGIN = b"HTTP/1.1 409 Conflict\r\nConnection: close\r\n"
+HEADERS = BEGIN + b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(BODY)
+CHUNKED = BEGIN + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
 
 
 @pytest.fixture
