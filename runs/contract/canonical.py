@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from runs.contract.errors import Invalid
 
 HASH_PREFIX = "sha256:"
+LISTS = (list, tuple)
 
 
 def canonical_bytes(document: Any) -> bytes:
@@ -82,13 +83,14 @@ def _finite_float(word: str) -> float:
 def _refuse_foreign_keys(document: Any) -> None:
     # json.dumps would turn a key such as 1 or None into text without a word.
     waiting = [document]
-    while waiting:
-        value = waiting.pop()
+    for value in waiting:  # which grows on the way
+        if isinstance(value, str):
+            continue
         if isinstance(value, dict):
-            foreign = next((key for key in value if not isinstance(key, str)), None)
-            if foreign is not None:
-                message = f"the key {foreign!r} is no string"
-                raise Invalid("not_canonical", message)
+            for key in value:
+                if not isinstance(key, str):
+                    message = f"the key {key!r} is no string"
+                    raise Invalid("not_canonical", message)
             waiting.extend(value.values())
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, LISTS):
             waiting.extend(value)
