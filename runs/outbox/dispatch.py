@@ -26,6 +26,7 @@ _log = logging.getLogger(__name__)
 
 CLAIM = timedelta(seconds=60)  # a consumer that needs longer may be repeated; it is idempotent by key
 MOST_TRIES = 12
+MOST_BATCHES = 20  # of a topic in one pass, so that a flood of announcements leaves acts their turn
 LONGEST_PAUSE = timedelta(minutes=10)
 PENDING = Q(done_at__isnull=True, dead_at__isnull=True)
 MOST_LOOKED_AT = 10  # rows that one delivery tries to have, when others take them first
@@ -75,11 +76,24 @@ def register_listener(topic: str, listener: Listener) -> None:
 
 
 def outbox_pass(limit: int = 50) -> int:
-    """Deliver what is due, at most ``limit`` rows; return how many were tried. Any number of passes may run at once."""
-    told = sum(_tell(topic, limit) for topic in sorted(_due_topics() & _listeners.keys()))
+    """Deliver what is due, and return how many rows were tried. Any number of passes may run at once.
+
+    At most ``limit`` acts, and ``limit`` announcements in each of the batches; the next pass takes what is left.
+    """
+    told, alone = 0, _consumers.keys() - _listeners.keys()
+    for _ in range(MOST_BATCHES):
+        due = _due_topics() & (_listeners.keys() - alone)
+        for topic in sorted(due):
+            try:
+                told += _tell(topic, limit)
+            except Exception:  # noqa: BLE001  # rolled back as a whole; each row is delivered by itself below
+                _log.warning("%s could not be told in a batch", topic, exc_info=True)
+                alone |= {topic}
+        if not due:
+            break
     tried = 0
-    while tried < limit and _due_topics() & _consumers.keys():
-        row = _claim(clock_now())
+    while tried < limit and _due_topics() & alone:
+        row = _claim(clock_now(), sorted(alone))
         if row is None:
             break
         tried += 1
@@ -93,19 +107,15 @@ def consumed_topics() -> list[str]:
 
 
 def _tell(topic: str, limit: int) -> int:
-    """Tell the listener of the topic what is due, in one transaction; how many rows. None when it raised."""
-    try:
-        with write_transaction():
-            now = clock_now()
-            rows = _due(now, [topic], limit, lock=has_row_locks())
-            told = [Delivery(row.pk, row.topic, row.key, row.payload, repeated=row.tries > 0) for row in rows]
-            observed = (_listeners[topic](told) if told else None) or {}
-            Outbox.objects.filter(pk__in=[row.pk for row in rows]).update(
-                done_at=now, observed=dict(observed), tries=F("tries") + 1, claimed_until=None, last_error=""
-            )
-    except Exception:  # noqa: BLE001  # rolled back as a whole; each row is delivered by itself below
-        _log.warning("%s could not be told in a batch", topic, exc_info=True)
-        return 0
+    """One batch in one transaction; how many rows. Raises what the listener raises, and then nothing is told."""
+    with write_transaction():
+        now = clock_now()
+        rows = _due(now, [topic], limit, lock=has_row_locks())
+        told = [Delivery(row.pk, row.topic, row.key, row.payload, repeated=row.tries > 0) for row in rows]
+        observed = (_listeners[topic](told) if told else None) or {}
+        Outbox.objects.filter(pk__in=[row.pk for row in rows]).update(
+            done_at=now, observed=dict(observed), tries=F("tries") + 1, claimed_until=None, last_error=""
+        )
     return len(rows)
 
 
@@ -124,10 +134,10 @@ def _due(now: datetime, topics: Sequence[str], limit: int, *, lock: bool = False
     return list(Outbox.objects.raw(text + (" FOR UPDATE OF due SKIP LOCKED" if lock else ""), [now, now, *topics]))
 
 
-def _claim(now: datetime) -> Outbox | None:
-    """Take the oldest deliverable row by compare-and-set on its claim."""
+def _claim(now: datetime, topics: Sequence[str]) -> Outbox | None:
+    """Take the oldest deliverable row of these topics by compare-and-set on its claim."""
     unclaimed = Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
-    for row in _due(now, consumed_topics(), MOST_LOOKED_AT):
+    for row in _due(now, topics, MOST_LOOKED_AT):
         taken = Outbox.objects.filter(PENDING, unclaimed, pk=row.pk).update(
             claimed_until=now + CLAIM, tries=F("tries") + 1
         )

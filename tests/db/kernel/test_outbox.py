@@ -173,3 +173,11 @@ def test_a_bad_announcement_is_tried_again_and_the_others_are_told(heard):
     due_now()
     dispatch.outbox_pass()
     assert Outbox.objects.get(key="b1").done_at is not None
+
+
+def test_more_announcements_than_a_batch_holds_are_told_in_one_pass_and_none_of_them_by_itself(heard):
+    batches, _ = heard
+    for number in range(7):
+        add(f"k{number}", f"s{number}")
+    assert dispatch.outbox_pass(3) == 7
+    assert [len(batch) for batch in batches] == [3, 3, 1]
