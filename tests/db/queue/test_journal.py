@@ -12,7 +12,7 @@ from runs.flow import AT_REST, HELD, RUN_MACHINE
 from runs.models import JournalRow, Receipt, Run
 from runs.queue.audit import journal_faults
 from runs.queue.cancel import run_cancel
-from runs.queue.journal import Step, TransitionRefused, run_move
+from runs.queue.journal import Step, TransitionRefused, Walk, run_move
 from tests.queue_driver import beat, claim, completed_body, enqueue, failed_body, publish, release_backoff
 
 ACTORS = {
@@ -79,6 +79,39 @@ def test_a_move_from_a_row_that_somebody_else_moved_is_refused():
     with pytest.raises(TransitionRefused):
         run_move(stale, "cancel", Step("operator:bob", "operator_cancel", now()))
     assert JournalRow.objects.filter(run=run).count() == 2
+
+
+def test_edges_taken_together_are_written_at_once_and_their_rows_are_chained(django_assert_num_queries):
+    """RU-H5, RU-H6"""
+    run = enqueue()
+    attempt = claim()
+    run.refresh_from_db()
+    walk = Walk(run)
+    for edge in ("start", "verify"):
+        walk.take(edge, Step(ACTORS["worker"], "because", now(), attempt))
+    with pytest.raises(TransitionRefused):
+        walk.take("start", Step(ACTORS["worker"], "because", now(), attempt))
+    with django_assert_num_queries(2):
+        walk.write()
+    run.refresh_from_db()
+    rows = list(JournalRow.objects.filter(run=run).order_by("seq"))
+    assert [row.edge for row in rows] == ["enqueue", "claim", "start", "verify"]
+    assert (run.state, run.journal_seq, run.journal_head) == ("verifying", 4, rows[-1].record_hash)
+    assert list(journal_faults(run_id=run.run_id)) == []
+
+
+def test_edges_of_a_run_that_somebody_else_moved_leave_row_and_loaded_run_as_they_were():
+    run = enqueue()
+    attempt = claim()
+    stale = Run.objects.get(pk=run.pk)
+    run_cancel(run=run, code="operator_cancel", actor="operator:ann")
+    walk = Walk(stale)
+    walk.take("start", Step(ACTORS["worker"], "because", now(), attempt))
+    walk.take("verify", Step(ACTORS["worker"], "because", now(), attempt))
+    with pytest.raises(TransitionRefused):
+        walk.write()
+    assert (stale.state, stale.journal_seq) == ("leased", 2)
+    assert [row.edge for row in JournalRow.objects.filter(run=run).order_by("seq")] == ["enqueue", "claim", "cancel"]
 
 
 def acts():

@@ -17,7 +17,7 @@ from runs.queue.attempts.known import KNOWN
 from runs.queue.claim import OWN_ATTEMPT
 from runs.queue.limits import budgets, standing
 from runs.rows import row_find
-from tests.queue_driver import claim, enqueue
+from tests.queue_driver import claim, completed_body, enqueue, publish
 from tests.site_policy import edited_policy
 
 ROWS = 5000
@@ -213,3 +213,14 @@ def test_a_claim_takes_few_statements_whatever_is_finished_or_cannot_be_taken(dj
     run = enqueue()
     with django_assert_max_num_queries(STATEMENTS):
         assert claim().run == run
+
+
+def test_a_result_takes_few_statements_with_every_edge_that_no_heartbeat_told(django_assert_max_num_queries):
+    """Two reads before it, begin, commit, ten between; PostgreSQL adds the clock."""
+    enqueue()
+    enqueue()
+    publish(attempt := claim(), completed_body(attempt))
+    attempt = claim()
+    body = completed_body(attempt)
+    with django_assert_max_num_queries(15 if connection.vendor == "sqlite" else 16):
+        publish(attempt, body)
