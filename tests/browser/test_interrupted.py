@@ -27,9 +27,9 @@ def test_a_server_that_is_away_loses_no_text_and_acts_once(visit, world):
     """CO-S18: the banner with the age, a sentence where the form is sent, and a current page on return."""
     page = visit("/")
     page.clock.install()
+    page.route("**/pulse/", lambda route: route.fulfill(status=503))
     page.goto(f"/tasks/{world.task.pk}/")
     page.get_by_label("Your answer").fill("Per upload.")
-    page.route("**/pulse/", lambda route: route.fulfill(status=503))
     page.clock.run_for(60_000)
     expect(page.locator("#connection")).to_contain_text("Not updated since")
     page.get_by_role("button", name="Send answer").click()

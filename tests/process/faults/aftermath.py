@@ -120,7 +120,8 @@ def assert_settled(
         for run in pull["runs"]:
             verify_run(system, run["runId"])
     wait_for("calm end", lambda: system.get("/api/v1/status")["oldestDueSeconds"] < DUE_SECONDS)
-    assert [each["code"] for each in system.get("/api/v1/status")["anomalies"]] == list(anomalies)
+    told = system.get("/api/v1/status")["anomalies"]
+    assert [each["code"] for each in told] == list(anomalies), told
     assert system.get("/api/v1/tasks?state=open")["items"] == []
     checked = system.manage("verify_journal")
     assert checked.returncode == 0, checked.stdout
