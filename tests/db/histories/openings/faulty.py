@@ -26,6 +26,13 @@ def a_list_that_ends_too_soon(stage):
     until(stage, "await_answer")
 
 
+@opening("fault:slow_graphql", reviewed=True, pulls=2)
+def an_answer_that_takes_too_long_for_two(stage):
+    stage.sim.faults.slow_graphql(1)
+    for _ in range(2):
+        stage.passes(61)
+
+
 @opening("fault:ignore_request", "fault:dismiss_request", reviewed=True, max_rounds=20)
 def a_reviewer_that_is_asked_for_nothing(stage):
     stage.sim.faults.ignore_request()
