@@ -13,12 +13,11 @@ from convergence.forge.governor.account import ALL, CORE, GRAPHQL
 from convergence.forge.governor.purposes import Level
 from convergence.models import ForgeBudget, ForgeCredential, ForgeTeam, ReviewerStatus
 from factory_site.doctor.forge import webhooks_silent as webhooks_silent_check
-from runs.clock import now
 from runs.contract.tokens import TokenSource
 from runs.models import TransitionLog, WebhookDelivery
 from runs.policy import policy
 from tests.db.kernel.pulls import pull_made
-from tests.db.rows import Rows, ago
+from tests.db.rows import Rows, ago, now
 
 CREDENTIAL = "0123456789ab"
 

@@ -11,12 +11,11 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from runs.clock import now
 from runs.definitions.sync import SHIPPED
 from runs.models import Artifact, Attempt, HumanTask, Outbox, PeriodicTask, Prompt, Run
 from runs.queue.operating.retry import run_retry
 from tests import queue_driver as queue
-from tests.db.rows import Rows, ago
+from tests.db.rows import Rows, ago, now
 from workers.allowances import Allowances
 from workers.models import Credential, CredentialToken, Pool, Worker
 from workers.services.credentials import credential_issue
