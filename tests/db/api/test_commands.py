@@ -1,37 +1,14 @@
 """Commands with the verbs of the API: the same services, the same audit, one line for a mistake."""
 
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from runs.models import HumanTask, JournalRow, Outbox, Run, TransitionLog
-from runs.nudge import _starter
 from tests import queue_driver
+from tests.db.commands.conftest import dana, manage, refused  # noqa: F401 -- Dana types here too
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def somebody(monkeypatch):
-    monkeypatch.setenv("LOGNAME", "dana")
-    yield
-    _starter.clear()  # a command of this process wakes passes through huey; the next test has none
-
-
-def manage(*argv):
-    said = StringIO()
-    call_command(*argv, stdout=said)
-    return said.getvalue()
-
-
-def refused(*argv):
-    with pytest.raises(CommandError) as error:
-        manage(*argv)
-    sentence = str(error.value)
-    assert "\n" not in sentence
-    return sentence
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from merging.models import Dependency, LaneMember, MergeFlow
 from merging.services.lanes import Exclusion, Task, lanes_set
 from runs.clock import now
 from tests.db.api.conftest import error
-from tests.db.api.test_commands import manage, refused
+from tests.db.commands.conftest import manage, refused
 
 pytestmark = pytest.mark.django_db
 
