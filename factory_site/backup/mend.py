@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING
 
 from factory_site.backup.archive import archive_read
-from runs.artifacts.store import object_opened, object_stored
+from runs.artifacts.store import object_is_whole, object_put_aside, object_stored
 from runs.contract.canonical import bytes_hash
 from runs.models import Artifact, Document
 
@@ -31,20 +31,14 @@ def _objects(archive: Reader) -> int:
     count = 0
     kept = set(archive.names("objects"))
     for row in Artifact.objects.filter(leaving_at__isnull=True).order_by("pk").iterator():
-        if row.sha256 not in kept or _is_whole(row):
+        if row.sha256 not in kept or (row.quarantined_at is None and object_is_whole(row.sha256)):
             continue
+        object_put_aside(row.sha256)  # a store keeps what has the right size
         with archive.member(f"objects/{row.sha256}") as file:
             object_stored(file, size=row.size_bytes, sha256=row.sha256)
         Artifact.objects.filter(pk=row.sha256).update(quarantined_at=None)
         count += 1
     return count
-
-
-def _is_whole(row: Artifact) -> bool:
-    file = None if row.quarantined_at else object_opened(row.sha256)
-    if file is not None:
-        file.close()
-    return file is not None
 
 
 def _documents(archive: Reader) -> int:

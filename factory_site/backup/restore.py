@@ -16,7 +16,7 @@ from factory_site.backup.tables import kept_models, rows_read
 from factory_site.backup.take import backup_noted
 from factory_site.backup.wipe import database_made, database_wiped, rows_present
 from factory_site.config import SETTINGS_FILE
-from runs.artifacts.store import object_stored
+from runs.artifacts.store import object_is_whole, object_put_aside, object_stored
 from runs.contract.errors import Invalid, Refused
 from runs.contract.instants import parse_instant
 from runs.models import PeriodicTask
@@ -63,6 +63,8 @@ def restored(path: Path, *, replace: bool) -> Restored:
         PeriodicTask.objects.update(started_at=None)  # nobody works on this database yet
         objects = archive.names("objects")
         for sha256 in objects:
+            if not object_is_whole(sha256):
+                object_put_aside(sha256)  # a store keeps what has the right size
             with archive.member(f"objects/{sha256}") as file:
                 object_stored(file, size=archive.size(f"objects/{sha256}"), sha256=sha256)
         files = _files(archive)

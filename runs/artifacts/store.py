@@ -95,6 +95,14 @@ def object_opened(sha256: str) -> IO[Any] | None:
     return None
 
 
+def object_is_whole(sha256: str) -> bool:
+    """Whether the object lies in its place and every byte of it is right."""
+    file = object_opened(sha256)
+    if file is not None:
+        file.close()
+    return file is not None
+
+
 def object_put_aside(sha256: str) -> None:
     """Move what lies in the object's place to the quarantine of the store; nothing happens when nothing lies there."""
     storage, name, aside = store(), object_name(sha256), quarantine_name(sha256)

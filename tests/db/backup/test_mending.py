@@ -4,6 +4,7 @@ import pytest
 from django.core.management import call_command
 
 from factory_site.backup.mend import missing_restored
+from factory_site.backup.restore import restored
 from factory_site.backup.take import backup_taken
 from factory_site.doctor import storage
 from factory_site.doctor.report import findings
@@ -50,6 +51,16 @@ def test_an_object_whose_file_is_gone_comes_back_before_anybody_missed_it(path, 
     (site / "artifacts" / object_name(SHA256)).unlink()
     assert missing_restored(path) == (1, 0)
     assert b"".join(artifact_bytes(SHA256)) == TEXT
+
+
+def test_an_object_whose_bytes_changed_unnoticed_comes_back_whole(path, site):
+    stored_file = site / "artifacts" / object_name(SHA256)
+    stored_file.write_bytes(TEXT.upper())
+    assert missing_restored(path) == (1, 0)
+    assert stored_file.read_bytes() == TEXT
+    stored_file.write_bytes(TEXT.upper())
+    restored(path, replace=True)
+    assert stored_file.read_bytes() == TEXT
 
 
 @pytest.mark.parametrize("kind", ["definition", "schema"])
