@@ -10,13 +10,15 @@ from django.db.models import Q
 
 from runs.artifacts.store import object_stored
 from runs.clock import now
-from runs.contract.errors import Invalid, Transient
+from runs.contract.errors import Invalid, Refused, Transient
 from runs.contract.spec import spec_value
 from runs.models import Artifact, ArtifactGrant, Attempt, RunSpec
 from runs.queue.attempts.fence import Held, Presented, attempt_may_write, attempt_write
 from runs.queue.attempts.heartbeat import FINAL_USAGE, attempt_renewed
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from runs.artifacts.store import Readable
 
 SAVED_KINDS = frozenset({"bundle", "patch", "transcript"})  # what a cancelled attempt may still upload
@@ -41,14 +43,14 @@ def artifact_upload(
     that is claimed. The fence is checked before reading and again with the grant. Raises what `attempt_write` raises,
     Invalid `artifact_limit`, `too_large`, `digest_mismatch`, Transient while an object of that hash is being removed.
     """
-    attempt = attempt_may_write(presented)
+    attempt = attempt_may_write(presented, "upload")
+    _check_may_save(attempt, kind, now())
     _check_limits(attempt, size=size, sha256=sha256)
     _keep(sha256)
     created = object_stored(body, size=size, sha256=sha256)
 
     def grant(held: Held) -> Uploaded:
-        if held.is_cancelled and not _may_save(held, kind):
-            raise Invalid("artifact_limit", f"a cancelled attempt uploads only {', '.join(sorted(SAVED_KINDS))}")
+        _check_may_save(held.attempt, kind, held.at)
         _check_limits(held.attempt, size=size, sha256=sha256)
         artifact, _ = Artifact.objects.get_or_create(
             sha256=sha256, defaults={"size_bytes": size, "media_type": media_type[:120], "stored_at": held.at}
@@ -99,6 +101,10 @@ def _check_limits(attempt: Attempt, *, size: int, sha256: str) -> None:
         )
 
 
-def _may_save(held: Held, kind: str) -> bool:
-    ended = held.attempt.finished_at
-    return kind in SAVED_KINDS and ended is not None and held.at < ended + FINAL_USAGE
+def _check_may_save(attempt: Attempt, kind: str, at: datetime) -> None:
+    """Pass an attempt that goes on, and what saves the work of one that a cancel ended a moment ago."""
+    ended = attempt.finished_at
+    if ended is None or (kind in SAVED_KINDS and at < ended + FINAL_USAGE):
+        return
+    saved = ", ".join(sorted(SAVED_KINDS))
+    raise Refused("attempt_terminal", f"a cancelled attempt uploads only {saved}, for {FINAL_USAGE.seconds // 60} min")

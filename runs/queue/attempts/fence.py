@@ -62,17 +62,17 @@ def attempt_write(
     raise verdict  # after the commit: the journal row of a refusal stays
 
 
-def attempt_may_write(presented: Presented) -> Attempt:
-    """The attempt, if a write would be accepted now; raises like `attempt_write`, but reads only and records nothing.
+def attempt_may_write(presented: Presented, operation: str) -> Attempt:
+    """The attempt, if a write would be accepted now; an attempt that a cancel ended passes.
 
-    For checks before a long body is read; the write itself is fenced again.
+    For checks before a long body is read: what is accepted is only read here, and fenced again by the write itself.
+    Raises like `attempt_write`, and what that writes with a refusal is written.
     """
     run, attempt = _newest(presented)
-    if _is_stale(presented, run, attempt):
-        raise _fenced(presented, run)
-    if attempt.is_finished and attempt.outcome != AttemptOutcome.CANCELLED:
-        raise _terminal(presented, run)
-    return attempt
+    is_open = attempt.outcome == AttemptOutcome.CANCELLED if attempt.is_finished else now() < attempt.deadline_at
+    if is_open and not _is_stale(presented, run, attempt):
+        return attempt
+    return attempt_write(presented, operation, lambda held: held.attempt, cancelled_too=True)
 
 
 def _verdict(presented: Presented, operation: str, *, cancelled_too: bool) -> Held | FactoryError:

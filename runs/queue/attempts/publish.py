@@ -13,7 +13,7 @@ from runs.flow import RunState
 from runs.humans.refused import refusal_asked
 from runs.models import Attempt, AttemptOutcome, JournalKind, JournalRow, Receipt, Result, ResultArtifact, Usage
 from runs.queue.attempts.endings import Ending, attempt_end, attempt_failed, completed_announced, ended_announced
-from runs.queue.attempts.fence import Held, Presented, attempt_write
+from runs.queue.attempts.fence import Held, Presented, attempt_may_write, attempt_write
 from runs.queue.attempts.heartbeat import attempt_started, attempt_verifying
 from runs.queue.attempts.known import run_known
 from runs.queue.attempts.receipts import receipt_document
@@ -40,7 +40,11 @@ def attempt_publish(presented: Presented, *, key: str, request_hash: str, body: 
     if known is not None:
         return known
     totals = usage_totals(body["execution"].get("usage"), duration_ms=body["execution"]["durationMs"])
-    submission = submission_checked(run, presented, body)
+    try:
+        submission = submission_checked(run, presented, body)
+    except Invalid:
+        attempt_may_write(presented, "result")  # an attempt that holds nothing any more hears that, whatever it sends
+        raise
 
     def accept(held: Held) -> dict[str, Any]:
         usage = usage_record(held.run, held.attempt, totals, held.at) if totals is not None else None

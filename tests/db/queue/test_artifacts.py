@@ -184,11 +184,11 @@ def test_an_older_attempt_uploads_nothing_and_a_cancelled_one_only_what_it_saved
     assert fenced.value.code == "fenced"
     assert not ArtifactGrant.objects.exists()
     run_cancel(run=run, code="operator_cancel", actor="operator:ann")
-    with pytest.raises(Invalid):
+    with pytest.raises(Refused, match="uploads only"):
         upload(new)
     upload(new, kind="bundle")
     Attempt.objects.filter(pk=new.pk).update(finished_at=now() - timedelta(minutes=11))
-    with pytest.raises(Invalid):
+    with pytest.raises(Refused, match="uploads only"):
         upload(new, b"other", kind="bundle")
     assert ArtifactGrant.objects.count() == 1
 

@@ -2,10 +2,12 @@ import base64
 import hashlib
 import json
 import uuid
+from datetime import timedelta
 
 import pytest
 from django.core.files.storage import storages
 
+from runs.clock import now
 from runs.contract.canonical import document_hash
 from runs.contract.wire import check_answer
 from runs.models import Artifact, ArtifactGrant, Attempt, JournalRow, Outbox, Receipt, Result, Run, TraceRow, Usage
@@ -193,9 +195,19 @@ def test_an_upload_of_a_stale_attempt_is_fenced_and_stores_nothing(job):
 def test_a_cancelled_attempt_may_still_save_its_work(job):
     run_cancel(run=job.run, code="operator_cancel", actor="operator:test")
     assert job.upload(b"saved", X_Artifact_Kind="bundle").status_code == 201
-    assert job.upload(b"other", X_Artifact_Kind="file").status_code == 422
-    response = job.publish(job.completed())
+    for response in (job.upload(b"other", X_Artifact_Kind="file"), job.publish(job.completed())):
+        assert (response.status_code, code(response)) == (409, "attempt_terminal")
+    Attempt.objects.update(finished_at=now() - timedelta(minutes=10))
+    response = job.upload(b"too late", X_Artifact_Kind="bundle")
     assert (response.status_code, code(response)) == (409, "attempt_terminal")
+
+
+def test_an_upload_behind_the_deadline_ends_the_attempt_unread(job):
+    Attempt.objects.update(deadline_at=now())
+    response = job.upload()
+    assert (response.status_code, code(response)) == (409, "lease_expired")
+    assert Attempt.objects.get().reason_code == "lease_expired"
+    assert not Artifact.objects.exists()
 
 
 @pytest.mark.parametrize(
