@@ -11,6 +11,7 @@ FIRST_DELAY = timedelta(seconds=5)
 LONGEST_DELAY = timedelta(seconds=300)
 LEAST_SHARE = 0.5  # the delay is multiplied by a random number from here to 1, so that failures do not meet again
 USAGE_LIMIT_DELAY = timedelta(minutes=15)  # when the agent's account does not say when it is free again
+LONGEST_USAGE_LIMIT = timedelta(days=8)  # accounts count by the week; what lies beyond was misread
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ def retry_decision(
         return None
     reason = "retry_environment" if rule.cause is Cause.ENVIRONMENT else "retry_agent_error"
     if code == "usage_limited":
-        return Retry(max(retry_at or at + USAGE_LIMIT_DELAY, at), reason)
+        named = retry_at or at + USAGE_LIMIT_DELAY
+        return Retry(min(max(named, at + FIRST_DELAY), at + LONGEST_USAGE_LIMIT), reason)
     delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** (max(count, 1) - 1))
     return Retry(at + delay * share, reason)
 

@@ -64,13 +64,15 @@ def test_the_pause_doubles_from_five_seconds_to_five_minutes(count, share):
     assert retry.reason == "retry_environment"
 
 
-def test_a_usage_limit_waits_as_long_as_the_account_says_and_never_backwards():
+def test_a_usage_limit_waits_as_long_as_the_account_says_within_a_week():
     one = Failures(usage_limit=1)
     named = retry_decision("usage_limited", one, retry_at=AT + timedelta(hours=2), **LIMITS)
     unnamed = retry_decision("usage_limited", one, **LIMITS)
     past = retry_decision("usage_limited", one, retry_at=AT - timedelta(hours=2), **LIMITS)
-    assert [retry and retry.available_at for retry in (named, unnamed, past)] == [
-        AT + timedelta(hours=2),
-        AT + timedelta(minutes=15),
-        AT,
+    misread = retry_decision("usage_limited", one, retry_at=AT + timedelta(days=4000), **LIMITS)
+    assert [retry and retry.available_at - AT for retry in (named, unnamed, past, misread)] == [
+        timedelta(hours=2),
+        timedelta(minutes=15),
+        timedelta(seconds=5),
+        timedelta(days=8),
     ]
