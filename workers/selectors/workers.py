@@ -48,9 +48,13 @@ class WorkerRow:
     stop_reason: str
 
 
-def workers(*, limit: int = 50, before: int | None = None, node: str = "") -> list[WorkerRow]:
+def workers(
+    *, limit: int = 50, before: int | None = None, node: str = "", with_stopped: bool = True
+) -> list[WorkerRow]:
     """Workers newest first, at most ``limit`` (≤ 200), those with a smaller key than ``before``; two queries."""
     rows = Worker.objects.order_by("-id")
+    if not with_stopped:
+        rows = rows.filter(stopped_at__isnull=True)
     if before is not None:
         rows = rows.filter(pk__lt=before)
     if node:

@@ -33,8 +33,7 @@ def declare(parser: CommandParser) -> None:
 def perform(command: Verbs, options: Mapping[str, Any]) -> None:
     """Print the list; for busy ones the time that is left before their heartbeat is due."""
     at = now()
-    rows = workers(limit=limit_of(options), node=options["node"])
-    shown = [row for row in rows if options["all"] or row.state is not WorkerState.STOPPED]
+    shown = workers(limit=limit_of(options), node=options["node"], with_stopped=options["all"])
     if options["json"]:
         command.show_json({"items": [worker_json(row) for row in shown]})
         return

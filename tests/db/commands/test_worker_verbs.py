@@ -37,6 +37,14 @@ def test_a_busy_worker_shows_its_run_and_when_its_heartbeat_is_due(capsys):
         call_command("workers", "show", "nobody")
 
 
+def test_a_worker_that_is_here_is_listed_however_many_came_and_went_after_it(capsys):
+    made("lab.here")
+    for number in range(3):
+        made(f"lab.gone{number}", stopped_at=now())
+    call_command("workers", "list", "--limit", "2", "--json")
+    assert [each["workerId"] for each in json.loads(capsys.readouterr().out)["items"]] == ["lab.here"]
+
+
 def test_status_begins_with_the_control_plane_and_the_queue(capsys):
     queue.load_definitions()
     queue.enqueue()
