@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from typing import TYPE_CHECKING, NoReturn
+
 from factory_site.config import SettingsError, load_config
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
 
 USAGE_ERROR = 2
 INTERRUPTED = 130  # as a shell has it for SIGINT
@@ -27,6 +32,9 @@ ON_A_READY_DATABASE = frozenset(
         "verify_journal",
     }
 )
+# What lists when it is not told what to do, and words of Django that may stand before the verb.
+LISTING = frozenset({"credentials", "prs", "runs", "tasks", "tokens", "workers"})
+BEFORE_A_VERB = ("--help", "--version", "--traceback", "--no-color", "--settings", "--pythonpath")
 
 
 def run(argv: list[str]) -> int:
@@ -85,8 +93,29 @@ def _one_line(argv: list[str]) -> int:
     return 0
 
 
+def with_verb(argv: list[str]) -> list[str]:
+    """The command line with the verb `list` where a command that has it was given none, as in `workers --json`."""
+    if argv[:1] and argv[0] in LISTING:
+        word = "".join(argv[1:2]).partition("=")[0]
+        if not word or (word.startswith("--") and word not in BEFORE_A_VERB):
+            return [argv[0], "list", *argv[1:]]
+    return argv
+
+
+def _mistake_told(parser: CommandParser, message: str) -> NoReturn:
+    from django.core.management.base import CommandError
+
+    if not parser.called_from_command_line:
+        raise CommandError(f"{parser.prog}: {message}")
+    parser.exit(USAGE_ERROR, f"{parser.prog}: {message}; see: {parser.prog} --help\n")
+
+
 def _execute(argv: list[str]) -> None:
     from django.core.management import execute_from_command_line
+    from django.core.management.base import CommandParser
+
+    CommandParser.error = _mistake_told  # type: ignore[method-assign]  # the framework makes the parsers itself
+    argv = with_verb(argv)
 
     if argv[:1] and argv[0] in ON_A_READY_DATABASE and not {"-h", "--help"} & set(argv):
         import django

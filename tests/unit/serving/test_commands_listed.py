@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
-from factory_site.shell.cli import run
+import pytest
+from django.core.management.base import CommandError, CommandParser
+
+from factory_site.shell import cli
+from factory_site.shell.cli import run, with_verb
 from factory_site.shell.commands_listed import LISTED
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -24,3 +28,40 @@ def test_help_lists_them_and_makes_no_data_folder(tmp_path, monkeypatch, capsys)
         assert "\n  demo " in said
         assert "runserver" not in said
     assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("workers", "workers list"),
+        ("runs --json", "runs list --json"),
+        ("workers --node=lab --all", "workers list --node=lab --all"),
+        ("runs show x", "runs show x"),
+        ("runs shwo x", "runs shwo x"),
+        ("runs --help", "runs --help"),
+        ("runs -h", "runs -h"),
+        ("runs --traceback show x", "runs --traceback show x"),
+        ("status --json", "status --json"),
+        ("", ""),
+    ],
+)
+def test_a_command_that_is_given_no_verb_lists(typed, meant):
+    assert with_verb(typed.split()) == meant.split()
+
+
+@pytest.mark.parametrize("wrong", [["units"], ["units", "upstart"], ["docs", "--chekc"]])
+def test_a_mistyped_command_is_told_in_one_line_with_where_to_read_on(wrong, monkeypatch, capsys):
+    monkeypatch.setattr(CommandParser, "error", cli._mistake_told)
+    monkeypatch.setattr("sys.argv", ["manage.py", *wrong])
+    with pytest.raises(SystemExit) as ended:
+        cli._execute(wrong)
+    assert ended.value.code == cli.USAGE_ERROR
+    said = capsys.readouterr().err
+    assert said.startswith(f"manage.py {wrong[0]}")
+    assert said.count("\n") == 1
+    assert said.endswith(" --help\n")
+
+
+def test_a_mistake_of_a_program_is_raised():
+    with pytest.raises(CommandError, match="one: too much"):
+        cli._mistake_told(CommandParser(prog="one"), "too much")
