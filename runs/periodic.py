@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+LONGEST_GAP = timedelta(seconds=30)  # between two starts; beyond it the machine was suspended, the database blocked
 EARLY = timedelta(seconds=0.2)  # a waker whose clock runs ahead of the database's still starts the pass
 
 
@@ -73,12 +74,22 @@ def periodic_run(name: str) -> bool:
     row = PeriodicTask.objects.filter(name=name, due_at__lte=now + EARLY).first()
     if row is None:
         return False
+    resumed = {"resumed_at": now} if _has_paused(row, each, now) else {}
     claimed = PeriodicTask.objects.filter(pk=row.pk, due_at=row.due_at).update(
-        due_at=now + timedelta(seconds=each.seconds), started_at=now, ended_at=None
+        due_at=now + timedelta(seconds=each.seconds), started_at=now, ended_at=None, **resumed
     )
     if claimed:
         PeriodicTask.objects.filter(pk=row.pk).update(error=_body_error(each), ended_at=clock_now())
     return bool(claimed)
+
+
+def periodic_resumed_at(name: str) -> datetime | None:
+    """Since when the starts of the pass, by whatever host, have followed each other without a pause; None: unknown."""
+    return PeriodicTask.objects.filter(name=name).values_list("resumed_at", flat=True).first()
+
+
+def _has_paused(row: PeriodicTask, each: Pass, at: datetime) -> bool:
+    return row.started_at is None or at - row.started_at > max(LONGEST_GAP, 2 * timedelta(seconds=each.seconds))
 
 
 def periodic_nudged(name: str) -> None:

@@ -198,4 +198,4 @@ def release_backoff(run):
 
 def seasoned_reaper():
     """The grace of a reaper that has run for long: silence counts."""
-    return Grace(judged_from=now() - timedelta(hours=1), last_pass=now())
+    return Grace(judged_from=now() - timedelta(hours=1))

@@ -12,6 +12,7 @@ class PeriodicTask(models.Model):
     interval_seconds = models.FloatField()
     due_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
+    resumed_at = models.DateTimeField(null=True)  # the last start that came after a pause, or was the first
     ended_at = models.DateTimeField(null=True)
     error = models.CharField(max_length=500, default="", blank=True)
 

@@ -12,32 +12,33 @@ from django.db.models import Q
 
 from runs.clock import now
 from runs.models import Attempt, AttemptOutcome, Run
+from runs.periodic import periodic_resumed_at
 from runs.queue.attempts.endings import REAPER, Ending, attempt_failed, deadline_enforced
 from runs.transactions import write_transaction
 
 _log = logging.getLogger(__name__)
 
 BATCH = 100  # rows of each question in one pass
-LONGEST_GAP = timedelta(seconds=30)  # without a pass: a suspended machine or a blocked database, not silent workers
+NAME = "reaper"  # of its pass
 POISONED = timedelta(seconds=60)  # how long a row that raised is left alone
 
 
 @dataclass(slots=True)
 class Grace:
-    """From when on silence counts: workers get to speak first after a start and after a pause of the reaper itself."""
+    """From when on silence counts: workers get to speak first after a start of this process.
+
+    They do after a pause of the reaper, too, whichever host's turn the first pass behind it is.
+    """
 
     judged_from: datetime | None = None
-    last_pass: datetime | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def judges_liveness(self, at: datetime, liveness: timedelta) -> bool:
-        """Note a pass at this instant; whether silence may be judged in it."""
+    def judges_liveness(self, at: datetime, liveness: timedelta, resumed_at: datetime | None = None) -> bool:
+        """Whether silence may be judged at this instant; ``resumed_at``: when passes began again after a pause."""
         with self.lock:
-            paused = self.last_pass is None or at - self.last_pass > LONGEST_GAP
-            self.last_pass = at
-            if paused or self.judged_from is None:
+            if self.judged_from is None:
                 self.judged_from = at + liveness
-            return at >= self.judged_from
+            return at >= self.judged_from and (resumed_at is None or at >= resumed_at + liveness)
 
 
 GRACE = Grace()
@@ -46,7 +47,8 @@ GRACE = Grace()
 def reaper_pass(grace: Grace = GRACE) -> int:
     """Take back what is late, one transaction a row; how many runs. Two passes at once take each run back once."""
     at = now()
-    judged = grace.judges_liveness(at, timedelta(seconds=settings.FACTORY.liveness_seconds))
+    liveness = timedelta(seconds=settings.FACTORY.liveness_seconds)
+    judged = grace.judges_liveness(at, liveness, periodic_resumed_at(NAME))
     due = _deadline_passed(at)
     if judged:
         due += [pk for pk in _silent(at) if pk not in set(due)]

@@ -245,9 +245,7 @@ def lost(stage):
     attempt = stage.claim()
     queue.beat(attempt, "running", 1)
     queue.make_due(attempt, silent=True)
-    grace = Grace()
-    grace.judged_from = grace.last_pass = now()
-    assert reaper_pass(grace) == 1
+    assert reaper_pass(Grace(judged_from=now())) == 1
 
 
 def test_a_worker_that_is_lost_is_a_husk_each_time(stage):

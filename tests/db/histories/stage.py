@@ -111,7 +111,7 @@ class HistoryStage:
         self.sim.clock.advance(seconds)
         self.hooks.deliver()
         if seconds >= SWEPT_AFTER:
-            reaper_pass(Grace(judged_from=self.now - timedelta(hours=1), last_pass=self.now))
+            reaper_pass(Grace(judged_from=self.now - timedelta(hours=1)))
             merges_missing_start()
         self.look()
         self.deliver()

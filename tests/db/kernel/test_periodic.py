@@ -35,6 +35,25 @@ def test_a_due_pass_runs_once_and_is_due_again_after_its_interval(ran):
 
 
 @pytest.mark.usefixtures("ran")
+def test_a_pass_tells_since_when_its_starts_follow_each_other_whoever_made_them():
+    def resumed_after(seconds):
+        at = now()
+        PeriodicTask.objects.filter(name="good").update(due_at=at, started_at=at - timedelta(seconds=seconds))
+        assert periodic.periodic_run("good")
+        return periodic.periodic_resumed_at("good")
+
+    assert periodic.periodic_resumed_at("good") is None
+    periodic.periodic_run("good")
+    first = periodic.periodic_resumed_at("good")
+    assert first is not None
+    assert resumed_after(29) == first
+    assert resumed_after(31) > first
+    periodic.register_pass("good", seconds=40, body=lambda: None)
+    second = periodic.periodic_resumed_at("good")
+    assert resumed_after(41) == second, "a pass that is due less often has not paused"
+
+
+@pytest.mark.usefixtures("ran")
 def test_a_pass_that_raises_says_so_on_its_row_and_is_due_again():
     assert periodic.periodic_run("bad") is True
     row = PeriodicTask.objects.get(name="bad")

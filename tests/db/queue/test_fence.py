@@ -7,7 +7,7 @@ import pytest
 from runs.clock import now
 from runs.contract.codes import Phase
 from runs.contract.errors import NotFound, Refused
-from runs.models import Attempt, JournalRow, Outbox, Result, Usage
+from runs.models import Attempt, JournalRow, Outbox, PeriodicTask, Result, Usage
 from runs.queue.attempts.heartbeat import Heartbeat, attempt_heartbeat
 from runs.queue.attempts.reaper import Grace, reaper_pass
 from runs.queue.attempts.release import attempt_release_node, attempt_release_worker
@@ -121,6 +121,16 @@ def test_a_late_heartbeat_before_the_reapers_look_renews_the_attempt():
     assert lease.heartbeat_due_at > lease.server_time
     assert reaper_pass(seasoned_reaper()) == 0
     assert not JournalRow.objects.filter(run=run, edge="fail").exists()
+
+
+def test_silence_is_not_judged_when_the_passes_of_every_host_have_paused():
+    """RU-S4"""
+    enqueue()
+    make_due(claim(), silent=True)
+    row = PeriodicTask.objects.create(name="reaper", interval_seconds=5, due_at=now(), resumed_at=now())
+    assert reaper_pass(seasoned_reaper()) == 0
+    PeriodicTask.objects.filter(pk=row.pk).update(resumed_at=now() - timedelta(seconds=90))
+    assert reaper_pass(seasoned_reaper()) == 1
 
 
 def test_silence_is_not_judged_right_after_a_start_but_deadlines_are():

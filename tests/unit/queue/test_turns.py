@@ -50,8 +50,9 @@ def test_silence_counts_one_liveness_after_the_first_pass():
 
 
 def test_a_reaper_that_was_suspended_lets_workers_speak_first():
-    grace = Grace(judged_from=AT - LIVENESS, last_pass=AT)
-    assert grace.judges_liveness(AT + timedelta(seconds=29), LIVENESS)
+    grace = Grace(judged_from=AT - LIVENESS)
+    assert grace.judges_liveness(AT, LIVENESS, resumed_at=AT - LIVENESS)
     woken = AT + timedelta(hours=8)
-    assert not grace.judges_liveness(woken, LIVENESS)
-    assert not grace.judges_liveness(woken + timedelta(seconds=20), LIVENESS)
+    assert not grace.judges_liveness(woken, LIVENESS, resumed_at=woken)
+    assert not grace.judges_liveness(woken + timedelta(seconds=20), LIVENESS, resumed_at=woken)
+    assert grace.judges_liveness(woken + LIVENESS, LIVENESS, resumed_at=woken)
