@@ -1,6 +1,6 @@
 """Whether a worker's offer satisfies a run's requirements, and the canonical form of those requirements."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from runs.contract.canonical import document_hash
@@ -48,30 +48,29 @@ class Requirement:
         return document_hash(self.canonical())
 
 
-def missing(offer: Offer, requirement: Requirement) -> str | None:
-    """The first thing that the offer lacks, as ``adapter x`` or ``label k=v``; None if it matches.
+def missing(offer: Offer, requirement: Requirement) -> Iterator[str]:
+    """Each thing that the offer lacks, as ``adapter x`` or ``label k=v``; nothing if it matches.
 
     Repositories compare without regard to case, as the forge does.
     """
     if offer.adapter_override is None:
         if requirement.adapter == ANY_ADAPTER:
             if offer.any_adapter is None:
-                return "an adapter for any"
+                yield "an adapter for any"
         elif requirement.adapter not in offer.adapters:
-            return f"adapter {requirement.adapter}"
+            yield f"adapter {requirement.adapter}"
     for key, value in sorted(requirement.labels.items()):
         if offer.labels.get(key) != value:
-            return f"label {key}={value}"
+            yield f"label {key}={value}"
     if requirement.workspace_kind not in offer.workspace_kinds:
-        return f"workspace kind {requirement.workspace_kind}"
+        yield f"workspace kind {requirement.workspace_kind}"
     if requirement.repository is not None and not repository_offered(offer, requirement.repository):
-        return f"repository {requirement.repository}"
-    return None
+        yield f"repository {requirement.repository}"
 
 
 def matches(offer: Offer, requirement: Requirement) -> bool:
     """Whether a worker with this offer may be given this run."""
-    return missing(offer, requirement) is None
+    return next(missing(offer, requirement), None) is None
 
 
 def repository_offered(offer: Offer, repository: str) -> bool:

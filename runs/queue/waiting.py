@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runs.contract.placement import Offer, Requirement, missing
+from runs.contract.placement import Offer, Requirement, matches, missing
 from runs.flow import RunState
 from runs.models import Attempt, Hold, Run
 from runs.queue.limits.telling import limits_seen
@@ -37,6 +37,7 @@ class Waiting:
     text: str
     since: datetime | None
     until: datetime | None = None
+    lacks: Sequence[str] = ()  # what the nearest worker would need, if none fits
 
 
 # Agents that change repositories are the most common ones that a new machine cannot serve.
@@ -96,12 +97,13 @@ def _placed(run: Run, workers: Sequence[Capacity], limits: LimitsSeen | None) ->
     if run.placement_class is None:
         return Waiting("next_in_line", "waits for its turn", run.queued_at)
     requirement = class_requirement(run.placement_class)
-    fitting = [worker for worker in workers if missing(worker.offer, requirement) is None]
+    fitting = [worker for worker in workers if matches(worker.offer, requirement)]
     blocked = limits.blocks(run, [worker.node for worker in fitting]) if limits else None
     if blocked is not None:
         return Waiting(blocked.code, blocked.text, run.queued_at, blocked.until)
     if not fitting:
-        return Waiting("unplaceable", _nearest(requirement, workers), run.queued_at)
+        text, lacks = _nearest(requirement, workers)
+        return Waiting("unplaceable", text, run.queued_at, lacks=lacks)
     starting = [worker for worker in fitting if worker.is_pool]
     if starting and all(worker.is_busy for worker in fitting):
         return Waiting("no_free_worker", f"the {starting[0].worker_id} starts a worker for it", run.queued_at)
@@ -111,34 +113,14 @@ def _placed(run: Run, workers: Sequence[Capacity], limits: LimitsSeen | None) ->
     return Waiting("next_in_line", "the next free worker takes it", run.queued_at)
 
 
-def _nearest(requirement: Requirement, workers: Sequence[Capacity]) -> str:
-    """What the worker that lacks least would need. Of those that lack one thing each, the first by id."""
+def _nearest(requirement: Requirement, workers: Sequence[Capacity]) -> tuple[str, Sequence[str]]:
+    """What the worker that lacks least would need, told and as a list. Of two that lack as much, the first by id."""
     if not workers:
-        return "no worker is running; start one with: manage.py work"
-    worker = min(workers, key=lambda each: (_lacks(each.offer, requirement), each.worker_id))
+        return "no worker is running; start one with: manage.py work", ()
+    found = [(list(missing(each.offer, requirement)), each) for each in workers]
+    lacks, worker = min(found, key=lambda each: (len(each[0]), each[1].worker_id))
     name = worker.worker_id if worker.is_pool else f"worker {worker.worker_id}"
-    lacks = missing(worker.offer, requirement)
-    return f"nearest {name} lacks {lacks}{WORKTREE_NEEDS if lacks == WORKTREE else ''}"
-
-
-def _lacks(offer: Offer, requirement: Requirement) -> int:
-    """How many of the requirement's parts the offer lacks."""
-    parts = [
-        Requirement(requirement.adapter, "", {}),
-        *(Requirement("any", "", {key: value}) for key, value in requirement.labels.items()),
-        Requirement("any", requirement.workspace_kind),
-        Requirement("any", "", repository=requirement.repository),
-    ]
-    lenient = Offer(
-        labels=offer.labels,
-        adapters=offer.adapters,
-        any_adapter=offer.any_adapter or "any",
-        adapter_override=offer.adapter_override,
-        workspace_kinds=offer.workspace_kinds | {""},
-        repositories=offer.repositories,
-    )
-    exact_any = requirement.adapter == "any" and not offer.any_adapter and not offer.adapter_override
-    return exact_any + sum(missing(lenient, part) is not None for part in parts)
+    return f"nearest {name} lacks {' and '.join(lacks)}{WORKTREE_NEEDS if WORKTREE in lacks else ''}", lacks
 
 
 def _exclusive_text(run: Run, holders: Mapping[str, str]) -> str:

@@ -14,14 +14,18 @@ if TYPE_CHECKING:
 
 
 def run_why(run: Run) -> dict[str, Any]:
-    """The waiting reason of the run, and for a queued one every live worker with its missing item, if it has one."""
+    """The waiting reason of the run, and for a queued one every live worker with what it lacks, if anything."""
     workers = capacities()
     waiting = run_waiting(run, workers)
     rows: list[dict[str, Any]] = []
     if run.state == RunState.QUEUED and run.placement_class is not None:
         requirement = class_requirement(run.placement_class)
         rows = [
-            {"worker": each.worker_id, "busy": each.is_busy, "lacks": missing(each.offer, requirement)}
+            {
+                "worker": each.worker_id,
+                "busy": each.is_busy,
+                "lacks": " and ".join(missing(each.offer, requirement)) or None,
+            }
             for each in sorted(workers, key=lambda worker: worker.worker_id)
             if not each.is_pool
         ]

@@ -12,7 +12,7 @@ from django.template.defaultfilters import filesizeformat
 from factory_site.console.selectors.counted import Counted
 from runs.clock import now
 from runs.contract.errors import NotFound
-from runs.contract.placement import Offer, Requirement, missing
+from runs.contract.placement import Offer, Requirement, matches
 from runs.models import Attempt, JournalRow, User
 from runs.queue.placement import class_requirement
 from runs.queue.waiting import run_waiting
@@ -196,7 +196,7 @@ def _has(offer: Offer, need: Requirement) -> bool:
         workspace_kinds=offer.workspace_kinds | {""},
         repositories=offer.repositories,
     )
-    return missing(whole, need) is None
+    return matches(whole, need)
 
 
 def _sentence(found: Sequence[Candidate]) -> str:

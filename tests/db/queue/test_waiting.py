@@ -38,6 +38,9 @@ def test_the_sentence_names_what_the_nearest_worker_lacks():
     waiting = run_waiting(run, [Capacity(worker(3), near, is_busy=False), far])
     assert waiting is not None
     assert waiting.text.endswith("lacks an adapter for any")
+    waiting = run_waiting(run, [Capacity(worker(3), replace(near, labels={}), is_busy=False), far])
+    assert waiting is not None
+    assert waiting.text.endswith("lacks an adapter for any and label can=infra-exec")
 
 
 def test_a_worker_that_may_not_change_repositories_is_told_what_it_needs():

@@ -110,7 +110,7 @@ REQUIREMENT = placement.Requirement(adapter="claude", workspace_kind="worktree",
 )
 def test_an_offer_matches_or_says_what_it_lacks(offer, lacks):
     made = placement.offer_of({**OFFER, **offer})
-    assert placement.missing(made, REQUIREMENT) == lacks
+    assert next(placement.missing(made, REQUIREMENT), None) == lacks
     assert placement.matches(made, REQUIREMENT) is (lacks is None)
 
 
@@ -119,7 +119,7 @@ def test_any_needs_an_adapter_for_any_and_labels_are_equal_strings():
     anything = placement.Requirement(adapter="any", workspace_kind="ephemeral", labels={"arch": "arm64"})
     assert placement.matches(offer, anything)
     assert placement.resolve_adapter(offer, "any") == "claude"
-    assert placement.missing(placement.offer_of({**OFFER, "anyAdapter": None}), anything) == "an adapter for any"
+    assert [*placement.missing(placement.offer_of({**OFFER, "anyAdapter": None}), anything)] == ["an adapter for any"]
     other = placement.Requirement(adapter="any", workspace_kind="ephemeral", labels={"arch": "x86"})
-    assert placement.missing(offer, other) == "label arch=x86"
+    assert [*placement.missing(offer, other)] == ["label arch=x86"]
     assert anything.class_hash() != other.class_hash()
