@@ -100,7 +100,8 @@ def results_quarantined(at: datetime) -> list[Finding]:
         holding = [row for row in newest.values() if row.node == node and row.quarantined]
         number = sum(row.quarantined for row in holding)
         if number:
-            text = f"{number} {'result' if number == 1 else 'results'} on {node} were refused"
+            results = "1 result on" if number == 1 else f"{number} results on"
+            text = f"{results} {node} {'was' if number == 1 else 'were'} refused"
             names = tuple(row.worker_id for row in holding[:EXAMPLES])
             found.append(
                 Finding("quarantine", number, None, text, names, f"manage.py work --list-quarantine on {node}")

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from factory_site.doctor.report import EXAMPLES, Finding
 from runs.flow import RunState
 from runs.models import Attempt, AttemptPhase, Run
+from runs.periodic import periodic_resumed_at
+from runs.queue.attempts.reaper import NAME as REAPER
 from runs.queue.limits.telling import limits_seen
 from runs.queue.operating.retry import retry_awaited, retry_exhausted
 from runs.queue.waiting import WORKTREE, capacities, run_waiting
+from workers.liveness import liveness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +51,7 @@ def queue_stuck(at: datetime) -> list[Finding]:
         run, waiting = lost[0]
         text = f"run {run.run_id} fits no worker: {waiting.text}"
         ids = _ids([each for each, _ in lost])
-        mend = WORKTREE_MEND if WORKTREE in waiting.text else "manage.py work --label NAME=VALUE"
+        mend = _placing(waiting.lacks)
         found.append(Finding("unplaceable", len(lost), run.queued_at, text, ids, mend))
     if oldest.queued_at and at - oldest.queued_at > QUEUE_OLD:
         text = f"run {oldest.run_id} has been ready since {oldest.queued_at:%H:%M:%S} UTC"
@@ -70,11 +73,9 @@ def attempts_stuck(at: datetime) -> list[Finding]:
     found = []
     open_rows = Attempt.objects.select_related("run").filter(finished_at__isnull=True)
     late = list(open_rows.filter(deadline_at__lt=at - OVERDUE).order_by("deadline_at")[:MOST_COUNTED])
-    late += [
-        row
-        for row in open_rows.filter(heartbeat_due_at__lt=at - OVERDUE).order_by("heartbeat_due_at")[:MOST_COUNTED]
-        if row.reap_not_before is None or row.reap_not_before < at - OVERDUE
-    ]
+    resumed = periodic_resumed_at(REAPER)
+    if resumed is None or resumed + liveness() + OVERDUE < at:  # else workers still get to speak first
+        late += open_rows.filter(heartbeat_due_at__lt=at - OVERDUE).order_by("heartbeat_due_at")[:MOST_COUNTED]
     late = list({row.pk: row for row in late}.values())
     if late:
         text = f"{len(late)} {'attempt holds' if len(late) == 1 else 'attempts hold'} a lease that ended"
@@ -109,6 +110,18 @@ def retries_exhausted(at: datetime) -> list[Finding]:
     force = " --force" if retry_exhausted(run) else ""
     mend = f"mend what it names, then queue it again: manage.py runs retry {run.run_id}{force}"
     return [Finding("retry_exhausted", len(rows), rows[-1].ended_at, text, _ids(rows), mend)]
+
+
+def _placing(lacks: Sequence[str]) -> str:
+    """The command that lets a worker take what none fits, by what the nearest one lacks first."""
+    kind, _, name = lacks[0].rpartition(" ")
+    if lacks[0] == WORKTREE:
+        return WORKTREE_MEND
+    if kind in {"label", "adapter"}:
+        return f"manage.py work --{kind} {name}"
+    if kind in {"repository", "workspace kind"}:
+        return f"manage.py credentials issue NODE --{kind.replace(' ', '-')} {name}"
+    return "manage.py work --command '/path/to/my-agent'"
 
 
 def _runs(number: int) -> str:

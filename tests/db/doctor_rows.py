@@ -82,8 +82,9 @@ def nobody_takes():
 
 
 def fits_nobody():
-    worker_made()
-    run = ready_run(minutes=2)
+    worker_made(offer=queue_offer())
+    run = queue.enqueue(placement={"can": "deploy"})
+    Run.objects.filter(pk=run.pk).update(queued_at=ago(minutes=2))
     return lambda: Run.objects.filter(pk=run.pk).update(queued_at=now())
 
 
@@ -267,7 +268,7 @@ ROWS: Rows = {
         "has been preparing since",
         "manage.py runs show run_",
     ),
-    "unplaceable": (fits_nobody, "fits no worker: nearest", "manage.py work --label"),
+    "unplaceable": (fits_nobody, "fits no worker: nearest", "manage.py work --label can=deploy"),
     "no_workers": (nobody_takes, "1 run waits and nothing can take it", "manage.py supervise"),
     "queue_old": (ready_for_long, "has been ready since", "manage.py runs why run_"),
     "node_failing": (node_fails, "node lab fails runs with clone failed: 5 times", "manage.py workers list --node lab"),

@@ -6,11 +6,14 @@ import pytest
 from django.conf import settings
 from pydantic import SecretStr
 
+from factory_site.doctor.queue import _placing
 from factory_site.doctor.report import findings
+from runs.clock import now
+from runs.models import PeriodicTask
 from tests import queue_driver as queue
 from tests.db.doctor_flow_rows import FLOW_ROWS
 from tests.db.doctor_forge_rows import FORGE_ROWS
-from tests.db.doctor_rows import ROWS
+from tests.db.doctor_rows import ROWS, ago, attempt_with
 
 pytestmark = pytest.mark.django_db
 EVERY = {**ROWS, **FLOW_ROWS, **FORGE_ROWS}
@@ -73,3 +76,27 @@ def test_each_fault_appears_with_its_command_and_is_gone_after_its_mend(code):
     finally:
         mended()
     assert not {code, "check_failed"} & set(seen())
+
+
+@pytest.mark.parametrize(
+    ("lacks", "mend"),
+    [
+        ("label can=deploy", "manage.py work --label can=deploy"),
+        ("adapter claude", "manage.py work --adapter claude"),
+        ("an adapter for any", "manage.py work --command"),
+        ("workspace kind repository", "manage.py credentials issue NODE --workspace-kind repository"),
+        ("workspace kind worktree", "set GITHUB_TOKEN"),
+        ("repository acme/shop", "manage.py credentials issue NODE --repository acme/shop"),
+    ],
+)
+def test_what_no_worker_can_take_comes_with_the_command_for_what_is_lacking(lacks, mend):
+    assert _placing([lacks, "label a=b"]).startswith(mend)
+
+
+def test_silence_is_a_fault_once_every_worker_had_its_chance_to_speak():
+    queue.load_definitions()
+    attempt_with(heartbeat_due_at=ago(minutes=5), reap_not_before=now())
+    reaper = PeriodicTask.objects.create(name="reaper", interval_seconds=5, due_at=now(), resumed_at=ago(seconds=100))
+    assert "attempt_overdue" not in seen()
+    PeriodicTask.objects.filter(pk=reaper.pk).update(resumed_at=ago(seconds=121))
+    assert seen()["attempt_overdue"].count == 1, "one that the reaper cannot take back counts, too"
