@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-
 from typing import TYPE_CHECKING, NoReturn
 
 from factory_site.config import SettingsError, load_config
@@ -114,7 +113,7 @@ def _execute(argv: list[str]) -> None:
     from django.core.management import execute_from_command_line
     from django.core.management.base import CommandParser
 
-    CommandParser.error = _mistake_told  # type: ignore[method-assign]  # the framework makes the parsers itself
+    CommandParser.error = _mistake_told  # type: ignore[assignment,method-assign]  # Django makes the parsers itself
     argv = with_verb(argv)
 
     if argv[:1] and argv[0] in ON_A_READY_DATABASE and not {"-h", "--help"} & set(argv):
