@@ -38,6 +38,6 @@ def worker_state(worker: Worker, *, at: datetime, busy: bool) -> WorkerState:
         return WorkerState.LOST
     if busy:
         return WorkerState.BUSY
-    if worker.draining:
+    if worker.is_leaving:
         return WorkerState.DRAINING
     return WorkerState.BLOCKED if worker.blocked_reason else WorkerState.IDLE

@@ -249,6 +249,9 @@ class Worker(Wire):
     version: str
     state: str
     draining: bool
+    drain_requested_at: datetime | None
+    drain_requested_by: str
+    drain_reason: str
     blocked_reason: str
     quarantined: int
     run_id: str | None

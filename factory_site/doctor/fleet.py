@@ -69,7 +69,8 @@ def workers_blocked(at: datetime) -> list[Finding]:
 
 def workers_leaving(at: datetime) -> list[Finding]:
     """Workers that have been leaving for hours and still hold a run."""
-    rows = Worker.objects.filter(stopped_at__isnull=True, draining=True, last_seen_at__gt=at - liveness())
+    leaving = Q(draining=True) | Q(drain_requested_at__isnull=False)
+    rows = Worker.objects.filter(leaving, stopped_at__isnull=True, last_seen_at__gt=at - liveness())
     names = {row.worker_id for row in rows[:MOST]}
     held = Attempt.objects.select_related("run").filter(finished_at__isnull=True, worker_id__in=names)
     found = []

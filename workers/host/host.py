@@ -41,6 +41,7 @@ class Host:
     author: tuple[str, str] = ("factory", "factory@localhost")
     skew: timedelta = timedelta(0)
     attempts: int = field(default=0)
+    told_to_leave: bool = False  # by the control plane, where a person asked for it
 
     def secrets(self, fencing_token: str | None = None) -> dict[str, list[str]]:
         """Everything secret that this process holds, by kind."""
@@ -66,8 +67,9 @@ class Host:
         return self.signals.count > 0 or self.drain_requested()
 
     def drain_requested(self) -> bool:
-        """Whether the drain file exists."""
-        return self.options.drain_file is not None and Path(self.options.drain_file).exists()
+        """Whether a person or the supervisor asked for it: the control plane said so, or the drain file exists."""
+        file = self.options.drain_file
+        return self.told_to_leave or (file is not None and Path(file).exists())
 
 
 def found_labels() -> dict[str, str]:

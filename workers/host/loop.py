@@ -233,6 +233,8 @@ class Worker:
                 return None
             if answer.document["claim"] is not None:
                 return answer
+            self.host.told_to_leave = answer.document.get("reason") == "draining"
+            self._safe_point()
             pause = answer.document.get("retryAfterMs", 0) / 1000
             self.host.signals.pause(max(pause, self.host.options.poll_seconds) if pause or not self.max_wait else 0)
             return None

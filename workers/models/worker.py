@@ -26,6 +26,9 @@ class Worker(models.Model):
     draining = models.BooleanField(default=False)
     blocked_reason = models.CharField(max_length=40, default="")
     quarantined = models.PositiveIntegerField(default=0)
+    drain_requested_at = models.DateTimeField(null=True)  # by a person; `draining` is its own word
+    drain_requested_by = models.CharField(max_length=200, default="")
+    drain_reason = models.CharField(max_length=500, default="")
     stopped_at = models.DateTimeField(null=True)
     stop_reason = models.CharField(max_length=40, default="")
 
@@ -35,3 +38,8 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.worker_id
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether it takes no more runs: by its own word, or because a person asked it to leave."""
+        return self.draining or self.drain_requested_at is not None

@@ -33,6 +33,9 @@ class WorkerRow:
     version: str
     state: WorkerState
     draining: bool
+    drain_requested_at: datetime | None
+    drain_requested_by: str
+    drain_reason: str
     blocked_reason: str
     quarantined: int
     run_id: str | None
@@ -65,6 +68,11 @@ def workers(
 def worker(worker_id: str) -> WorkerRow | None:
     """One worker by its id, or None."""
     return next(iter(worker_rows(Worker.objects.filter(worker_id=worker_id))), None)
+
+
+def worker_row(row: Worker) -> WorkerRow:
+    """This worker with its state and attempt; one query."""
+    return worker_rows([row])[0]
 
 
 def alive(rows: QuerySet[Worker]) -> QuerySet[Worker]:
@@ -107,7 +115,10 @@ def _row(row: Worker, attempt: Attempt | None, at: datetime) -> WorkerRow:
         slot=row.slot,
         version=row.version,
         state=worker_state(row, at=at, busy=attempt is not None),
-        draining=row.draining,
+        draining=row.is_leaving,
+        drain_requested_at=row.drain_requested_at,
+        drain_requested_by=row.drain_requested_by,
+        drain_reason=row.drain_reason,
         blocked_reason=row.blocked_reason,
         quarantined=row.quarantined,
         run_id=attempt.run.run_id if attempt else None,

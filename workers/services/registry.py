@@ -62,15 +62,17 @@ def worker_hello(boot: Boot) -> Worker:
     return row
 
 
-def worker_seen(*, worker_id: str, node: str, version: str, offer: dict[str, Any]) -> None:
-    """Keep a sign of life, at most once per 20 s or third of the liveness, and the offer that came with it.
+def worker_seen(*, worker_id: str, node: str, version: str, offer: dict[str, Any]) -> bool:
+    """Keep a sign of life, at most once per 20 s or third of the liveness, and the offer; whether it may take a run.
+
+    It may not once a person asked it to leave.
 
     A worker that this database does not know (it was restored from a backup) gets a row from what the claim says.
     """
     at = now()
     offer_hash = document_hash(offer)
     step = min(SEEN_STEP, liveness() / 3)
-    row = row_find(Worker, only=("offer_hash", "stopped_at", "last_seen_at"), worker_id=worker_id)
+    row = row_find(Worker, only=("offer_hash", "stopped_at", "last_seen_at", "drain_requested_at"), worker_id=worker_id)
     said = {"version": version, "offer": offer, "offer_hash": offer_hash, "last_seen_at": at}
     if row is None:
         with joined_transaction():
@@ -78,6 +80,7 @@ def worker_seen(*, worker_id: str, node: str, version: str, offer: dict[str, Any
     elif row.offer_hash != offer_hash or row.stopped_at is not None or at - row.last_seen_at >= step:
         with joined_transaction():
             Worker.objects.filter(pk=row.pk).update(**said, stopped_at=None, stop_reason="")
+    return row is None or row.drain_requested_at is None
 
 
 def worker_beat(*, worker_id: str, draining: bool | None) -> None:

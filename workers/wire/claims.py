@@ -15,6 +15,7 @@ from runs.queue.claim_answer import claim_answer
 from runs.queue.claimable import claimable
 from runs.queue.wakeup import wait_for_claim
 from workers.services.credentials import token_prove
+from workers.services.drain import worker_may_claim
 from workers.services.registry import worker_seen
 from workers.wire.answers import answer
 from workers.wire.boots import offered
@@ -44,6 +45,7 @@ class Nothing:
 AT_ONCE_MS = 500
 DISPLACED = Nothing("none_ready", 0)
 SLOTS_FULL = Nothing("slots_full", 1000)
+LEAVING = Nothing("draining", AT_ONCE_MS)
 STOPPING = Nothing("stopping", 500)
 
 
@@ -53,7 +55,7 @@ def claim(request: HttpRequest, caller: Caller, body: Mapping[str, Any]) -> Http
     key = idempotency_key(request)
     version_check(body["workerVersion"])
     offer = offered(caller, body)
-    worker_seen(worker_id=caller.worker_id, node=caller.node, version=body["workerVersion"], offer=offer)
+    stays = worker_seen(worker_id=caller.worker_id, node=caller.node, version=body["workerVersion"], offer=offer)
     wanted = ClaimRequest(
         offer=offer_of(offer),
         worker_id=caller.worker_id,
@@ -61,15 +63,16 @@ def claim(request: HttpRequest, caller: Caller, body: Mapping[str, Any]) -> Http
         worker_version=body["workerVersion"][:LONGEST_VERSION],
         claim_key=key,
         claim_hash=_request_hash(caller, body),
-        spec_versions=tuple(body["specVersions"]),
+        spec_versions=tuple(body["specVersions"]) if stays else (),  # only a repeated key is still answered with a run
     )
     WAITING.displace(("claim", caller.node, key))
     found = run_claim(wanted)
     token_prove(caller.token)
     if isinstance(found, ClaimedRun):
         return answer({"claim": claim_answer(found.attempt)})
-    seconds = min(float(body.get("waitSeconds", 0)), claim_wait_limit())
-    waited = _wait(request, caller, wanted, seconds) if seconds > 0 else Nothing(found.reason, AT_ONCE_MS)
+    seconds = min(float(body.get("waitSeconds", 0)), claim_wait_limit()) if stays else 0
+    at_once = Nothing(found.reason, AT_ONCE_MS) if stays else LEAVING
+    waited = _wait(request, caller, wanted, seconds) if seconds > 0 else at_once
     if isinstance(waited, ClaimedRun):
         return answer({"claim": claim_answer(waited.attempt)})
     return answer({"claim": None, "reason": waited.reason, "retryAfterMs": waited.retry_after_ms})
@@ -87,6 +90,8 @@ def _wait(request: HttpRequest, caller: Caller, wanted: ClaimRequest, seconds: f
             if not woken or _has_left(request):
                 break
             still_valid(caller.token)
+            if not worker_may_claim(caller.worker_id):
+                return LEAVING
             found = run_claim(wanted)
             if isinstance(found, ClaimedRun):
                 return found

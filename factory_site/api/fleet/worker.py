@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse  # noqa: TC002  # ninja reads 
 from ninja import Router
 from pydantic import Field
 
+from factory_site.api.answers import Worker
 from factory_site.api.auth import needs
 from factory_site.api.errors import responses
 from factory_site.api.fleet.answers import WorkerDetail
@@ -17,6 +18,8 @@ from factory_site.api.workers import worker_json
 from factory_site.console.selectors.workers import worker_page
 from runs.models import Role
 from runs.reading.rows import run_row
+from workers.selectors.workers import worker_row
+from workers.services.drain import worker_drain
 from workers.services.release import worker_release
 
 router = Router(by_alias=True)
@@ -28,6 +31,13 @@ class Release(Body):
     run_id: str = Field(max_length=40)
     force: bool = Field(default=False, strict=True)
     reason: str = Field("", max_length=500)
+
+
+class Drain(Body):
+    """Whether it shall stay after all, and why."""
+
+    back: bool = Field(default=False, strict=True)
+    reason: str = Field(default="", max_length=500)
 
 
 @router.get("/{worker_id}", response=responses({200: WorkerDetail}, 304, 404))
@@ -61,3 +71,13 @@ def worker_release_post(request: HttpRequest, worker_id: str, body: Release) -> 
         worker_id=worker_id, run_id=body.run_id, actor=caller.actor, force=body.force, reason=body.reason
     )
     return run_row(run)
+
+
+@router.post("/{worker_id}/drain", response=responses({200: Worker}, 403, 404, 409, 413))
+def worker_drain_post(request: HttpRequest, worker_id: str, body: Drain | None = None) -> dict[str, Any]:
+    """Have a worker leave once its run has ended, or with `back` let it stay; it is told with its next claim."""
+    caller = needs(request, Role.OPERATOR, "Draining a worker")
+    body = body or Drain()
+    return worker_json(
+        worker_row(worker_drain(worker_id=worker_id, actor=caller.actor, reason=body.reason, back=body.back))
+    )

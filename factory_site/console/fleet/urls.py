@@ -13,6 +13,7 @@ urlpatterns = [
     path("runs/<str:run_id>/extend/", run_acts.extend),
     path("workers/", workers.worker_list),
     path("workers/<str:worker_id>/", workers.worker_detail),
+    path("workers/<str:worker_id>/drain/", worker_acts.drain),
     path("workers/<str:worker_id>/release/", worker_acts.release),
     path("outbox/<int:row_id>/requeue/", outbox.requeue),
     path("agents/", agents.agent_list),

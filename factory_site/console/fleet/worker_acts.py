@@ -1,4 +1,4 @@
-"""What a person does to a worker from its page: take its run back."""
+"""What a person does to a worker from its page: let it leave, or take its run back."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from factory_site.console.fleet.workers import worker_page
 from factory_site.console.submissions import Done, submit_once
 from runs.contract.errors import FactoryError
 from runs.models.user import Role
+from workers.services.drain import worker_drain
 from workers.services.release import worker_release
 
 if TYPE_CHECKING:
@@ -35,4 +36,22 @@ def release(request: HttpRequest, worker_id: str) -> HttpResponse:
     try:
         return submit_once(request, act)
     except FactoryError as error:
-        return worker_page(request, worker_id, problem(error))
+        return worker_page(request, worker_id, problem(error), "release")
+
+
+@signed_in("POST")
+def drain(request: HttpRequest, worker_id: str) -> HttpResponse:
+    """Ask it to leave once its run has ended; a form that says `back` lets it stay."""
+    require(request, Role.OPERATOR, "Draining a worker")
+    back = request.POST.get("back") == "1"
+
+    def act() -> Done:
+        reason = "" if back else reason_given(request)
+        worker_drain(worker_id=worker_id, actor=actor(request), reason=reason, back=back)
+        told = "It stays." if back else "It takes no more runs, and leaves once its run has ended."
+        return Done(f"/workers/{worker_id}/", told)
+
+    try:
+        return submit_once(request, act)
+    except FactoryError as error:
+        return worker_page(request, worker_id, problem(error), "drain")

@@ -56,10 +56,10 @@ def worker_detail(request: HttpRequest, worker_id: str) -> HttpResponse:
     return worker_page(request, worker_id)
 
 
-def worker_page(request: HttpRequest, worker_id: str, refused: Problem | None = None) -> HttpResponse:
+def worker_page(request: HttpRequest, worker_id: str, refused: Problem | None = None, acted: str = "") -> HttpResponse:
     """The page as the worker is now; after a refused act with what was refused, and with what the person typed."""
     found = read.worker_page(worker_id)
-    version = (read.workers_version(person(request).pk), found.row.state)
+    version = (read.workers_version(person(request).pk), found.row.state, found.row.drain_requested_at)
     is_over = found.row.state in {WorkerState.STOPPED, WorkerState.LOST}
     live = region(request, "live", version, None if is_over else POLL_SECONDS)
     same = unchanged(request, live)
@@ -70,7 +70,8 @@ def worker_page(request: HttpRequest, worker_id: str, refused: Problem | None = 
         "found": found,
         "is_overdue": found.row.heartbeat_due_at is not None and found.row.heartbeat_due_at <= clock_now(),
         "refused": refused,
-        "acted": "release" if refused else "",
+        "acted": acted,
+        "is_over": is_over,
         "form": request.POST if refused else {},
         "submission": new_submission(),
     }

@@ -25,6 +25,8 @@ from workers.selectors.workers import WorkerRow, alive, worker, worker_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from django.db.models import QuerySet
+
     from runs.models import Run
     from runs.queue.waiting import Waiting
 
@@ -95,12 +97,17 @@ def workers_version(user_key: int) -> tuple[object, ...]:
             Subquery(Worker.objects.order_by("-id").values("id")[:1]),
             Subquery(Worker.objects.filter(stopped_at=None).order_by("-last_seen_at").values("last_seen_at")[:1]),
             Subquery(Worker.objects.exclude(stopped_at=None).order_by("-stopped_at").values("stopped_at")[:1]),
+            Counted(_asked_to_leave().values("id")[:1000]),
             Counted(alive(Worker.objects.all()).order_by().values("id")[:1000]),
             Subquery(Pool.objects.order_by("-seen_at").values("seen_at")[:1]),
             Counted(Pool.objects.filter(seen_at__gt=now() - SUPERVISOR_DEAD).order_by().values("id")[:1000]),
             Subquery(JournalRow.objects.order_by("-id").values("id")[:1]),
         )
     )
+
+
+def _asked_to_leave() -> QuerySet[Worker]:
+    return Worker.objects.filter(stopped_at=None, drain_requested_at__isnull=False).order_by()
 
 
 def workers_here() -> list[WorkerRow]:

@@ -48,5 +48,6 @@ def offer_text(row: WorkerRow) -> str:
 
 def _cells(row: WorkerRow, at: datetime) -> tuple[Any, ...]:
     due = countdown(row.heartbeat_due_at, at, for_people=False) if row.heartbeat_due_at else None
-    state = f"{row.state}: {row.blocked_reason}" if row.state is WorkerState.BLOCKED else row.state
+    more = {WorkerState.BLOCKED: f": {row.blocked_reason}", WorkerState.BUSY: ", draining" if row.draining else ""}
+    state = f"{row.state}{more.get(row.state, '')}"
     return (row.worker_id, row.node, state, offer_text(row), row.run_id, ago(row.last_seen_at, at), due)

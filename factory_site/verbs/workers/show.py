@@ -16,8 +16,17 @@ if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
     from factory_site.shell.command_verbs import Verbs
+    from workers.selectors.workers import WorkerRow
 
 HELP = "one worker: what it offers, holds and says of its machine"
+
+
+def drain_text(row: WorkerRow) -> str:
+    """Who asked it to leave and why; that it leaves, if it said so itself."""
+    if row.drain_requested_at is None:
+        return "after this run" if row.draining and row.run_id else ""
+    why = f": “{row.drain_reason}”" if row.drain_reason else ""
+    return f"asked {instant(row.drain_requested_at)} by {row.drain_requested_by.removeprefix('operator:')}{why}"
 
 
 def declare(parser: CommandParser) -> None:
@@ -44,6 +53,7 @@ def perform(command: Verbs, options: Mapping[str, Any]) -> None:
             "pid": row.pid,
             "version": row.version,
             "state": f"{row.state} ({row.blocked_reason})" if row.blocked_reason else str(row.state),
+            "leaves": drain_text(row),
             "offer": offer_text(row),
             "lacks": ", ".join(f"{name}: {reason}" for name, reason in sorted(missing.items())),
             "run": f"{row.run_id} attempt {row.attempt}" if row.run_id else "",

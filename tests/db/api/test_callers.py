@@ -47,6 +47,7 @@ VERBS: list[tuple[str, Any, str]] = [
     ("/api/v1/runs/run_1/cancel", {}, "Cancelling a run"),
     ("/api/v1/runs/run_1/retry", {}, "Retrying a run"),
     ("/api/v1/runs/run_1/extend", {"seconds": 60}, "Extending a run"),
+    ("/api/v1/workers/lab.1/drain", {}, "Draining a worker"),
     ("/api/v1/workers/lab.1/release", {"runId": "run_1"}, "Releasing a run"),
     ("/api/v1/outbox/1/requeue", None, "Queueing an outbox row again"),
     ("/api/v1/pauses", {"scope": "global", "reason": "r"}, "Pausing claims"),

@@ -9,6 +9,7 @@ from runs.outbox.write import outbox_add
 from tests import queue_driver as queue
 from tests.db.api.conftest import error
 from tests.site_agents import load_reader, started
+from workers.models import Worker
 
 pytestmark = pytest.mark.django_db
 
@@ -125,6 +126,23 @@ def test_a_run_is_taken_back_from_its_worker(operator, running):
     assert error(operator.post(path, {**body, "force": True}), 409)["code"] == "not_held"
     assert error(operator.post("/api/v1/workers/nobody/release", body), 404)["code"] == "unknown_worker"
     assert error(operator.post(path, {}), 400)["details"] == {"field": "runId"}
+
+
+def test_a_worker_is_asked_to_leave_and_let_stay(operator, running):
+    at = now()
+    held = Worker.objects.create(worker_id=queue.worker(1), node="lab", started_at=at, last_seen_at=at)
+    path = f"/api/v1/workers/{held.worker_id}/drain"
+    row = operator.post(path, {"reason": "new disk"}).json()
+    assert (row["state"], row["draining"], row["drainReason"], row["runId"]) == (
+        "busy",
+        True,
+        "new disk",
+        running.run_id,
+    )
+    assert row["drainRequestedBy"].startswith("operator:")
+    assert operator.post(path, {"back": True}).json()["draining"] is False
+    assert error(operator.post(path, {"back": "yes"}), 400)["details"] == {"field": "back"}
+    assert error(operator.post("/api/v1/workers/nobody/drain"), 404)["code"] == "unknown_worker"
 
 
 def test_a_dead_delivery_is_given_new_tries_and_its_consumer_still_looks_before_it_acts(operator):

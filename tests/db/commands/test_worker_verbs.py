@@ -45,6 +45,24 @@ def test_a_worker_that_is_here_is_listed_however_many_came_and_went_after_it(cap
     assert [each["workerId"] for each in json.loads(capsys.readouterr().out)["items"]] == ["lab.here"]
 
 
+def test_a_worker_is_asked_to_leave_and_says_who_asked(capsys):
+    queue.load_definitions()
+    queue.enqueue()
+    attempt = queue.claim()
+    made(attempt.worker_id)
+    call_command("workers", "drain", attempt.worker_id, "--reason", "new disk")
+    assert "leaves once its run has ended" in capsys.readouterr().out
+    call_command("workers", "list")
+    assert "busy, draining" in capsys.readouterr().out
+    call_command("workers", "show", attempt.worker_id)
+    assert "“new disk”" in capsys.readouterr().out
+    call_command("workers", "drain", attempt.worker_id, "--back")
+    call_command("workers", "list")
+    assert "draining" not in capsys.readouterr().out
+    with pytest.raises(CommandError, match="There is no worker nobody"):
+        call_command("workers", "drain", "nobody")
+
+
 def test_status_begins_with_the_control_plane_and_the_queue(capsys):
     queue.load_definitions()
     queue.enqueue()

@@ -88,6 +88,7 @@ class ControlPlane:
         self.bounds: tuple[int, int] | None = None
         self.claimable: int | None = None
         self.silent = False
+        self.asks_to_leave = False
         self.lost: set[str] = set()
         self.liveness = 30.0
         self.reports: list[dict[str, Any]] = []
@@ -227,6 +228,8 @@ class ControlPlane:
                 self.queue, self.surprise = [self.surprise], None
             while key not in self.claims and not self.queue:
                 left = limit - time.monotonic()
+                if self.asks_to_leave:
+                    return self.answer(claim=None, reason="draining", retryAfterMs=500)
                 if left <= 0:
                     pause = 0 if body.get("waitSeconds") else 50
                     return self.answer(claim=None, reason="none_ready", retryAfterMs=pause)

@@ -186,6 +186,18 @@ def test_sigterm_ends_an_idle_worker_at_once(plane, machine):
     assert list((machine.home / "boots").iterdir()) == []
 
 
+def test_a_worker_that_is_told_to_leave_finishes_its_run_first(plane, machine):
+    lease = plane.enqueue()
+    go = machine.folder / "go"
+    worker = machine.work(machine.agent(f"while not Path({str(go)!r}).exists(): time.sleep(0.02)\n" + GIVE))
+    plane.until(lambda: "running" in lease.phases)
+    plane.asks_to_leave = True
+    go.touch()
+    assert plane.result_of(lease)["reasonCode"] == "ok"
+    assert worker.wait(5) == 0
+    assert [reason for _, reason in plane.byes] == ["drained"]
+
+
 def test_sigterm_lets_a_busy_worker_finish_within_its_drain_timeout(plane, machine):
     """PO-S8: the run that ends in time."""
     lease = plane.enqueue()

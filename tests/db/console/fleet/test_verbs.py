@@ -9,6 +9,7 @@ from runs.clock import now
 from runs.flow import RunState
 from runs.models import Attempt, JournalRow, Outbox, Run
 from tests.browser.fleet import Fleet
+from tests.db.console.fleet.test_limits import words
 from tests.queue_driver import claim, failed_body, publish, worker
 from tests.site_agents import load_reader, started
 
@@ -125,6 +126,20 @@ def test_a_silent_workers_run_is_released_and_a_live_ones_takes_its_id(operator,
     assert (again.status_code, "not_held" in page(again)) == (HTTPStatus.CONFLICT, True)
 
 
+def test_a_worker_is_asked_to_leave_for_a_reason_and_let_stay(operator, fleet):
+    address = f"/workers/{fleet.busy}/"
+    refused = operator.post(f"{address}drain/")
+    assert (refused.status_code, "Say why" in page(refused)) == (HTTPStatus.BAD_REQUEST, True)
+    sent = operator.post(f"{address}drain/", reason="new disk")
+    assert (sent.status_code, sent["Location"]) == (HTTPStatus.SEE_OTHER, address)
+    shown = words(operator.get(address))
+    assert "ops-1 asked it to leave" in shown
+    assert "“new disk”" in shown
+    assert "leaves after this run" in words(operator.get("/workers/"))
+    assert operator.post(f"{address}drain/", back="1").status_code == HTTPStatus.SEE_OTHER
+    assert "asked it to leave" not in words(operator.get(address))
+
+
 @pytest.mark.usefixtures("fleet")
 def test_a_delivery_that_was_given_up_is_delivered_again(operator):
     row = Outbox.objects.get(dead_at__isnull=False)
@@ -142,6 +157,7 @@ def test_a_viewer_sees_no_form_of_them(viewer, fleet, failed):
     for at, path, doing in (
         (f"/runs/{failed.run_id}/", f"/runs/{failed.run_id}/retry/", "Retrying a run"),
         (f"/runs/{fleet.running.run_id}/", f"/runs/{fleet.running.run_id}/extend/", "Extending a run"),
+        (f"/workers/{fleet.busy}/", f"/workers/{fleet.busy}/drain/", "Draining a worker"),
         (f"/workers/{fleet.busy}/", f"/workers/{fleet.busy}/release/", "Releasing a run"),
         ("/doctor/", f"/outbox/{row.pk}/requeue/", "Queueing an outbox row again"),
     ):
