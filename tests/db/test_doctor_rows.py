@@ -13,7 +13,8 @@ from runs.models import PeriodicTask
 from tests import queue_driver as queue
 from tests.db.doctor_flow_rows import FLOW_ROWS
 from tests.db.doctor_forge_rows import FORGE_ROWS
-from tests.db.doctor_rows import ROWS, ago, attempt_with
+from tests.db.doctor_rows import ROWS, attempt_with
+from tests.db.rows import ago
 
 pytestmark = pytest.mark.django_db
 EVERY = {**ROWS, **FLOW_ROWS, **FORGE_ROWS}
