@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runs.contract.spec import ADAPTER, LABELS, WORKSPACE_KINDS
+from runs.contract.spec import ADAPTER, LABELS, SPEC_SCHEMA, WORKSPACE_KINDS
 
 DEFINITION_VERSION = "factory.agent-definition/v1"
 LARGEST_PROMPT = 64 * 1024  # bytes
@@ -67,7 +67,7 @@ FORM = _closed(
                 ),
             },
         ),
-        "verify": {"type": "array", "items": {"type": "object"}},
+        "verify": SPEC_SCHEMA["properties"]["verify"],
         "resultPolicy": {"enum": ["strict", "lenient"]},
         "weightClass": {"type": "string", "minLength": 1},
         "priority": {"type": "integer", "minimum": 0, "maximum": 9},

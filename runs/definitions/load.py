@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+LATER_KINDS = frozenset({"repository"})  # of workspaces: the wire knows them, and nobody can provision them yet
 RESULT_CHANNEL = "AGENT_RESULT_FILE"  # a prompt that does not name it leaves the agent without a way to answer
 
 
@@ -127,6 +128,9 @@ def _check_values(document: dict[str, Any], path: Path, found: Catalogue) -> Non
     if document["weightClass"] not in policy().weight_classes:
         message = f"policy.yaml has no weight class {document['weightClass']}"
         found.faults.append(Fault(_name(path), "$.weightClass", "definition_invalid", message))
+    if document["workspace"]["kind"] in LATER_KINDS:
+        message = f"no worker of this version makes a workspace of kind {document['workspace']['kind']}"
+        found.faults.append(Fault(_name(path), "$.workspace.kind", "definition_invalid", message))
     if document["mutating"] and document["workspace"]["kind"] != "worktree":
         message = "a mutating definition works in a worktree"
         found.faults.append(Fault(_name(path), "$.mutating", "definition_invalid", message))

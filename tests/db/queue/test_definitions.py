@@ -131,6 +131,8 @@ FAULTS = [
     ("agents/checker.yaml", AGENT + "mutating: true\n", "definition_invalid"),
     ("agents/checker.yaml", AGENT + "weightClass: featherlight\n", "definition_invalid"),
     ("agents/checker.yaml", AGENT + "limits: {timeoutSeconds: 60, verifySeconds: 60}\n", "definition_invalid"),
+    ("agents/checker.yaml", AGENT + "workspace: {kind: repository}\n", "definition_invalid"),
+    ("agents/checker.yaml", AGENT + "verify: [{name: tests, argv: []}]\n", "definition_invalid"),
     ("agents/checker.yaml", "- a list", "definition_invalid"),
     ("agents/checker.yaml", "{", "definition_invalid"),
     ("agents/checker.yaml", AGENT.replace("checker.md", "absent.md"), "document_missing"),
