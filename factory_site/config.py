@@ -68,6 +68,12 @@ def _redis_url(value: SecretStr) -> SecretStr:
     return value
 
 
+def _authority(value: Path) -> Path:
+    if not value.exists():
+        raise ValueError("there is no such file; it should be the certificate of your own authority")
+    return value
+
+
 def _artifacts_url(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme == "file" and parts.path.startswith("/") and not parts.netloc and not parts.query:
@@ -108,6 +114,7 @@ class Config(BaseSettings):
     database_url: Annotated[SecretStr, AfterValidator(_database_url)] | None = Field(None, alias="DATABASE_URL")
     redis_url: Annotated[SecretStr, AfterValidator(_redis_url)] | None = Field(None, alias="REDIS_URL")
     artifacts_url: Annotated[str, AfterValidator(_artifacts_url)] | None = Field(None, alias="FACTORY_ARTIFACTS_URL")
+    authority: Annotated[Path, AfterValidator(_authority)] | None = Field(None, alias="REQUESTS_CA_BUNDLE")
     sqlite_synchronous: Literal["normal", "full"] = Field("normal", alias="FACTORY_SQLITE_SYNCHRONOUS")
 
     liveness_seconds: int = Field(90, ge=1, alias="FACTORY_LIVENESS_SECONDS")

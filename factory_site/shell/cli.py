@@ -56,6 +56,8 @@ def run(argv: list[str]) -> int:
     except SettingsError as error:
         _say(str(error))
         return USAGE_ERROR
+    if config.authority:  # whatever speaks TLS looks there, also in processes that are started from here
+        os.environ["REQUESTS_CA_BUNDLE"] = str(config.authority)
     for sentence in config.settings_invalid:
         _say(f"warning: {sentence}")
     if "--traceback" in argv:

@@ -99,6 +99,15 @@ def test_the_pool_waits_for_the_control_plane_and_for_nothing_else(home: Home) -
     assert not (data / "pwned").exists()
 
 
+def test_an_authority_of_ones_own_counts_for_the_wait_too(home: Home) -> None:
+    home.write("factory/var/settings.env", "REQUESTS_CA_BUNDLE=/etc/our authority.pem\n")
+    home.runs('#!/bin/sh\n[ "$1" = -I ] || exit 0\necho "$SSL_CERT_FILE" >&2\ncat >/dev/null\n')
+    done = home.launch("pool", "1:2")
+    assert (done.returncode, done.stderr) == (0, "/etc/our authority.pem\n")
+    home.write("factory/var/settings.env", "")
+    assert home.launch("pool", "1:2").stderr == "\n"
+
+
 def test_a_control_plane_that_does_not_answer_for_two_minutes_is_75(home: Home) -> None:
     home.write("factory/var/settings.env", "FACTORY_BASE_URL=http://127.0.0.1:9/\n")
     home.runs(HASTY)

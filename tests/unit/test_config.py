@@ -9,6 +9,7 @@ from factory_site.config import Config, SettingsError, load_config
 WRONG = [
     ("REDIS_URL", "http://cache:6379"),
     ("REDIS_URL", "cache:6379"),
+    ("REQUESTS_CA_BUNDLE", "/absent/authority.pem"),
     ("REDIS_URL", "redis://cache:0"),
     ("FACTORY_ARTIFACTS_URL", "s3:"),
     ("FACTORY_ARTIFACTS_URL", "s3://bucket?colour=blue"),

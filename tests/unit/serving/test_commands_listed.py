@@ -1,5 +1,6 @@
 """The list that a person sees who types `manage.py` and nothing else."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,17 @@ def test_a_mistyped_command_is_told_in_one_line_with_where_to_read_on(wrong, mon
 def test_a_mistake_of_a_program_is_raised():
     with pytest.raises(CommandError, match="one: too much"):
         cli._mistake_told(CommandParser(prog="one"), "too much")
+
+
+def test_an_authority_that_settings_env_names_is_what_every_process_trusts(tmp_path, monkeypatch, capsys):
+    authority = tmp_path / "authority.pem"
+    authority.write_text("")
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    (home / "settings.env").write_text(f"REQUESTS_CA_BUNDLE={authority}\n")
+    monkeypatch.setenv("FACTORY_HOME", str(home))
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "")
+    monkeypatch.setattr(cli, "_one_line", lambda _: 0)
+    assert run(["status"]) == 0
+    assert os.environ["REQUESTS_CA_BUNDLE"] == str(authority)
+    assert capsys.readouterr().err == ""
