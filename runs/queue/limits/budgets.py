@@ -24,13 +24,14 @@ RAISED = """
 SELECT 'raised', scope, key, SUM(cost_micro_usd), SUM(tokens)
 FROM runs_budgetraise WHERE scope = %s AND key IN ({keys}) GROUP BY scope, key
 """
-# The run of an unfinished attempt has that attempt alone, so only a subject's runs reserve beside the one in hand.
+# The run of an unfinished attempt has that attempt alone, so only a subject's runs reserve beside the one in hand. The
+# join keeps SQLite to the order that is written: few attempts are open, and a subject may have thousands of old runs.
 OF_SUBJECT = """
 SELECT 'reserved', 'subject', r.subject, {reserved}
 FROM runs_attempt AS a{index}
-JOIN runs_run AS r ON r.id = a.run_id
+CROSS JOIN runs_run AS r
 LEFT JOIN runs_usage AS u ON u.attempt_id = a.id
-WHERE a.finished_at IS NULL AND r.subject IN ({keys}) GROUP BY r.subject
+WHERE r.id = a.run_id AND a.finished_at IS NULL AND r.subject IN ({keys}) GROUP BY r.subject
 """
 Key = tuple[str, str]  # scope and key of a limit
 
