@@ -71,25 +71,31 @@ def worker_seen(*, worker_id: str, node: str, version: str, offer: dict[str, Any
     """
     at = now()
     offer_hash = document_hash(offer)
-    step = min(SEEN_STEP, liveness() / 3)
     row = row_find(Worker, only=("offer_hash", "stopped_at", "last_seen_at", "drain_requested_at"), worker_id=worker_id)
     said = {"version": version, "offer": offer, "offer_hash": offer_hash, "last_seen_at": at}
     if row is None:
         with joined_transaction():
             Worker.objects.get_or_create(worker_id=worker_id, defaults={**said, "node": node, "started_at": at})
-    elif row.offer_hash != offer_hash or row.stopped_at is not None or at - row.last_seen_at >= step:
+    elif row.offer_hash != offer_hash or row.stopped_at is not None or at - row.last_seen_at >= _seen_step():
         with joined_transaction():
             Worker.objects.filter(pk=row.pk).update(**said, stopped_at=None, stop_reason="")
     return row is None or row.drain_requested_at is None
 
 
 def worker_beat(*, worker_id: str, draining: bool | None) -> None:
-    """Keep that the worker of a heartbeat is alive, and whether it leaves after its run (None: it did not say)."""
-    changes: dict[str, Any] = {"last_seen_at": now()}
-    if draining is not None:
-        changes["draining"] = draining
-    with joined_transaction():
-        Worker.objects.filter(worker_id=worker_id, stopped_at__isnull=True).update(**changes)
+    """Keep that the worker of a heartbeat is alive, as seldom as `worker_seen` does.
+
+    Kept at once: that it leaves after its run, or does not any more (None: it did not say).
+    """
+    at = now()
+    row = row_find(Worker, only=("draining", "stopped_at", "last_seen_at"), worker_id=worker_id)
+    if row is None or row.stopped_at is not None:
+        return
+    turns = draining is not None and draining != row.draining
+    if turns or at - row.last_seen_at >= _seen_step():
+        changes = {"last_seen_at": at, **({"draining": draining} if turns else {})}
+        with joined_transaction():
+            Worker.objects.filter(pk=row.pk, stopped_at__isnull=True).update(**changes)
 
 
 def worker_bye(*, worker_id: str, reason: str) -> None:
@@ -108,6 +114,10 @@ def workers_forget(*, limit: int = 500) -> int:
     keys = list(old.order_by("id").values_list("pk", flat=True)[:limit])
     with joined_transaction():
         return Worker.objects.filter(pk__in=keys).delete()[0]
+
+
+def _seen_step() -> timedelta:
+    return min(SEEN_STEP, liveness() / 3)
 
 
 def _is_another_live_boot(held: Worker, boot: Boot, at: datetime) -> bool:
