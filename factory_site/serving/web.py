@@ -60,7 +60,7 @@ def options(lifeline: int, socket: int, slots: int) -> dict[str, Any]:
 
     return {
         "bind": [f"fd://{socket}"],
-        "worker_class": "gthread",
+        "worker_class": "factory_site.serving.threads.StayingThreads",
         "workers": 1,
         "threads": slots + SPARE_THREADS,
         "timeout": 120,
