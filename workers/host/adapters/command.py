@@ -32,7 +32,7 @@ def execute(request: Request) -> Outcome:
             argv,
             env=request.environment,
             cwd=request.paths.work,
-            stdin=request.paths.input.read_bytes(),
+            stdin=request.job,
             on_line=lines.take,
             stdout_log=CAPTURED if request.definition.get("captureStdout") else CONSOLE,
         )

@@ -87,7 +87,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The attempt's folders and files, for an agent and for its adapter."""
+    """The attempt's folders and files, for an agent; what is not the workspace is made with the first launch."""
 
     root: Path
     work: Path
@@ -109,6 +109,7 @@ class Request:
     definition: Mapping[str, Any]
     variables: Mapping[str, Any]
     prompt: str
+    job: bytes
     model: str | None
     mutating: bool
     paths: Paths

@@ -38,7 +38,7 @@ def execute(request: Request) -> Outcome:
         [sys.executable, "-I", str(SCRIPT), outcome],
         env=request.environment,
         cwd=request.paths.work,
-        stdin=request.paths.input.read_bytes(),
+        stdin=request.job,
         stdout_log="transcript.jsonl",
         grace=float(options.get("graceSeconds", 10)),
     )

@@ -48,16 +48,15 @@ class Prepared:
 
     paths: Paths
     prompt: str
+    job: bytes
     checkout: Checkout | None
 
 
 def make_paths(host: Host, claimed: Claimed) -> Paths:
-    """The folders of the attempt, private and new; leftovers of the same name are removed."""
+    """The folder of the attempt, private and new, and what will stand in it; leftovers of the same name are removed."""
     root = host.home / "workspaces" / claimed.name
     remove_tree(root)
     make_private(root)
-    for name in ("in", "tmp", "run", "log", f"out-{claimed.nonce}"):
-        make_private(root / name)
     return Paths(
         root=root,
         work=root / "work",
@@ -71,7 +70,7 @@ def make_paths(host: Host, claimed: Claimed) -> Paths:
 
 
 def prepare(host: Host, claimed: Claimed, paths: Paths, stop: Stop) -> Prepared:
-    """Provision the workspace and write the job.
+    """Provision the workspace and compose the job.
 
     Raises ``RunRefused``, ``ProvisioningFailed`` and ``InputUnavailable``.
     """
@@ -91,9 +90,20 @@ def prepare(host: Host, claimed: Claimed, paths: Paths, stop: Stop) -> Prepared:
             lambda content_hash: host.documents.artifact(content_hash, claimed.run_id, claimed.number),
         )
     prompt = final_prompt(claimed, paths)
-    write_whole(paths.prompt, prompt.encode("utf-8", "replace"))
-    write_whole(paths.input, canonical_bytes(_job(claimed, paths, prompt)))
-    return Prepared(paths=paths, prompt=prompt, checkout=checkout)
+    job = canonical_bytes(_job(claimed, paths, prompt))
+    return Prepared(paths=paths, prompt=prompt, job=job, checkout=checkout)
+
+
+def lay_out(prepared: Prepared) -> None:
+    """Make what a process of the attempt finds beside its workspace, once; without any process nobody looks for it."""
+    paths = prepared.paths
+    if paths.log.exists():
+        return
+    for folder in (paths.input.parent, paths.tmp, paths.result.parent):
+        make_private(folder)
+    write_whole(paths.prompt, prepared.prompt.encode("utf-8", "replace"))
+    write_whole(paths.input, prepared.job)
+    make_private(paths.log)
 
 
 def final_prompt(claimed: Claimed, paths: Paths) -> str:

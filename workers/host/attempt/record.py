@@ -22,41 +22,39 @@ KEPT_BYTES = 20 * 1024**3  # of one machine, oldest removed first
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The attempt whose workspace this is."""
+    """The checkout in a workspace, and the repositories that its attempt may read."""
 
-    adapter: str
     repositories: tuple[str, ...]
-    checkout: Checkout | None
+    checkout: Checkout
 
 
 def write_record(root: Path, record: Record) -> None:
-    """Beside the workspace; on disk where there is work that a power failure must not lose."""
-    document: dict[str, Any] = {"adapter": record.adapter, "repositories": list(record.repositories)}
-    if record.checkout is not None:
-        document["checkout"] = {
+    """Beside the workspace, and on disk: a power failure must not lose the work in it."""
+    document = {
+        "repositories": list(record.repositories),
+        "checkout": {
             "spec": asdict(record.checkout.spec),
             "folder": str(record.checkout.folder),
             "baseSha": record.checkout.base_sha,
             "config": record.checkout.config.decode("utf-8", "surrogateescape"),
-        }
-    write_json(root / RECORD, document, durable=record.checkout is not None)
+        },
+    }
+    write_json(root / RECORD, document, durable=True)
 
 
 def read_record(root: Path) -> Record | None:
-    """The record of a workspace, None if it was never written."""
+    """The record of a workspace, None if there is no checkout in it."""
     document = read_json(root / RECORD)
-    if document is None:
+    found = document.get("checkout") if document else None
+    if document is None or found is None:
         return None
-    found = document.get("checkout")
-    checkout = None
-    if found is not None:
-        checkout = Checkout(
-            spec=BranchSpec(**found["spec"]),
-            folder=Path(found["folder"]),
-            base_sha=found["baseSha"],
-            config=found["config"].encode("utf-8", "surrogateescape"),
-        )
-    return Record(adapter=document["adapter"], repositories=tuple(document["repositories"]), checkout=checkout)
+    checkout = Checkout(
+        spec=BranchSpec(**found["spec"]),
+        folder=Path(found["folder"]),
+        base_sha=found["baseSha"],
+        config=found["config"].encode("utf-8", "surrogateescape"),
+    )
+    return Record(repositories=tuple(document["repositories"]), checkout=checkout)
 
 
 def keep_workspace(root: Path, *, only_copy: bool = False) -> None:

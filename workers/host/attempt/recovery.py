@@ -11,8 +11,8 @@ from workers.host.attempt.closing import WorkNotSaved, salvage_files, save_check
 from workers.host.attempt.prepare import worker_git
 from workers.host.attempt.record import keep_workspace, read_record
 from workers.host.attempt.submission import Execution
-from workers.host.disk.boots import CURRENT, Holding, adopt_dead, read_holding
-from workers.host.disk.files import make_private, remove_tree
+from workers.host.disk.boots import Holding, adopt_dead, forget_holding, read_holding
+from workers.host.disk.files import remove_tree
 from workers.host.disk.spool import SpooledFile, pending, spool
 from workers.host.host import Host
 from workers.host.process.ending import Quarry, end_processes
@@ -26,7 +26,7 @@ def recover(host: Host) -> None:
         holding = read_holding(folder)
         if holding is not None:
             _end_attempt(host, folder, holding)
-            (folder / CURRENT).unlink(missing_ok=True)
+            forget_holding(folder)
 
 
 def _end_attempt(host: Host, folder: Path, holding: Holding) -> None:
@@ -41,7 +41,7 @@ def _end_attempt(host: Host, folder: Path, holding: Holding) -> None:
         remove_tree(root)
         return
     files, bundle, only_copy = _save(host, root, name)
-    body = _crashed(holding, root, [file.ref for file in files])
+    body = _crashed(holding, [file.ref for file in files])
     spool(
         host.boot.folder / "outbox",
         worker_id=holding.worker_id,
@@ -59,13 +59,12 @@ def _end_attempt(host: Host, folder: Path, holding: Holding) -> None:
 
 def _save(host: Host, root: Path, name: str) -> tuple[list[SpooledFile], Path | None, bool]:
     record = read_record(root)
-    if record is None or record.checkout is None:
+    if record is None:
         return [], None, False
     redactor = host.redactor()
-    run_folder = make_private(root / "run")
     try:
         with worker_git(
-            host, record.checkout.folder, repositories=record.repositories, sockets=run_folder, redactor=redactor
+            host, record.checkout.folder, repositories=record.repositories, sockets=root / "run", redactor=redactor
         ) as git:
             salvage = save_checkout(record.checkout, git, host.home / "salvage", name)
     except WorkNotSaved:
@@ -75,8 +74,7 @@ def _save(host: Host, root: Path, name: str) -> tuple[list[SpooledFile], Path | 
     return salvage_files(salvage, root / "log", redactor.redact), salvage.bundle, False
 
 
-def _crashed(holding: Holding, root: Path, refs: list[Mapping[str, Any]]) -> dict[str, Any]:
-    record = read_record(root)
+def _crashed(holding: Holding, refs: list[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "attempt": holding.attempt,
         "fencingToken": holding.fencing_token,
@@ -85,5 +83,5 @@ def _crashed(holding: Holding, root: Path, refs: list[Mapping[str, Any]]) -> dic
         "detail": {"workerId": holding.worker_id, "phase": holding.phase},
         "retryAt": None,
         "artifactRefs": [dict(ref) for ref in refs],
-        "execution": Execution(adapter=record.adapter if record else "unknown").document(),
+        "execution": Execution(adapter=holding.adapter).document(),
     }

@@ -13,7 +13,7 @@ from workers.host.adapters.registry import GuardedAdapter
 from workers.host.attempt.claimed import Claimed, verify_claim
 from workers.host.attempt.closing import close_attempt, observe_checkout
 from workers.host.attempt.heartbeats import Heartbeats
-from workers.host.attempt.prepare import Prepared, agent_credentials, agent_environment, make_paths, prepare
+from workers.host.attempt.prepare import Prepared, agent_credentials, agent_environment, lay_out, make_paths, prepare
 from workers.host.attempt.record import Record, write_record
 from workers.host.attempt.stop import Stop, StopReason
 from workers.host.attempt.submission import Execution
@@ -82,6 +82,7 @@ class AttemptRun:
         self.captured: tuple[str, str] | None = None
         self._watch: Watch | None = None
         self._phase = "leased"
+        self._begun = elapsed()
         self._processes: dict[str, ProcessId] = {}
         self._baseline: dict[str, bool] = {}
 
@@ -110,6 +111,7 @@ class AttemptRun:
                 fencing_token=self.claimed.token,
                 worker_id=self.host.client.worker_id,
                 phase=phase,
+                adapter=self.claimed.adapter,
                 workspace=str(self.host.home / "workspaces" / self.claimed.name),
                 leader=self._processes.get("leader"),
                 agent=self._processes.get("agent"),
@@ -144,8 +146,8 @@ class AttemptRun:
         adapter.check(self.claimed.definition, {**self.claimed.spec, "workspace": self.claimed.workspace})
         self.paths = make_paths(self.host, self.claimed)
         self.prepared = prepare(self.host, self.claimed, self.paths, self.stop)
-        record = Record(self.claimed.adapter, self.claimed.repositories, self.prepared.checkout)
-        write_record(self.paths.root, record)
+        if self.prepared.checkout is not None:
+            write_record(self.paths.root, Record(self.claimed.repositories, self.prepared.checkout))
         self._go_on()
         self._baseline = run_baseline(self.claimed, self._run_verify)
         outcome = self._run_agent(adapter, self.prepared)
@@ -157,12 +159,8 @@ class AttemptRun:
         return self.host.registry.get(self.claimed.adapter)
 
     def _run_agent(self, adapter: GuardedAdapter, prepared: Prepared) -> Outcome:
-        if not self.heartbeats.enter(Phase.RUNNING):
-            raise Halted
-        self.note("running")
         assert self._watch is not None  # noqa: S101 -- made before the work began
-        launcher = self._launcher()
-        begun = elapsed()
+        self._begun = elapsed()
         with agent_credentials(self.host, self.claimed, prepared.paths, self.heartbeats.fence) as helper:
             request = Request(
                 run_id=self.claimed.run_id,
@@ -171,13 +169,14 @@ class AttemptRun:
                 definition=self.claimed.definition,
                 variables=self.claimed.value("input"),
                 prompt=prepared.prompt,
+                job=prepared.job,
                 model=self.claimed.model,
                 mutating=self.claimed.mutating,
                 paths=prepared.paths,
                 environment=agent_environment(self.host, self.claimed, prepared, helper),
                 seconds=self.claimed.value("timeoutSeconds") - self.claimed.value("verifySeconds"),
                 command=self.host.options.command,
-                launch=launcher.launch,
+                launch=self._launch_agent,
                 report=_Reporter(self.trace, self.heartbeats),
             )
             self._watch.agent_runs = True
@@ -185,7 +184,7 @@ class AttemptRun:
                 outcome = adapter.execute(request)
             finally:
                 self._watch.agent_runs = False
-                self.execution = replace(self.execution, milliseconds=int((elapsed() - begun) * 1000))
+                self.execution = replace(self.execution, milliseconds=int((elapsed() - self._begun) * 1000))
         self.heartbeats.take_usage(outcome.usage)
         self.captured = outcome.captured
         self.execution = replace(
@@ -261,15 +260,25 @@ class AttemptRun:
         if self.stop.is_set():
             raise Halted
 
-    def _launcher(self) -> Launcher:
-        assert self.paths is not None  # noqa: S101 -- made before anything is launched
-        return Launcher(
+    def _launch_agent(self, argv: Sequence[str], **how: Any) -> Exit:
+        """Start it once the server has heard that it will run; an adapter that starts nothing has nothing to say."""
+        if not self.heartbeats.enter(Phase.RUNNING):
+            raise Halted
+        self.note("running")
+        self._begun = elapsed()
+        return self._launch(argv, **how)
+
+    def _launch(self, argv: Sequence[str], **how: Any) -> Exit:
+        assert self.prepared is not None  # noqa: S101 -- the workspace exists before anything is launched in it
+        lay_out(self.prepared)
+        launcher = Launcher(
             attempt=self.claimed.name,
-            logs=self.paths.log,
+            logs=self.prepared.paths.log,
             redactor=self.redactor,
             stop=self.stop,
             on_start=self._started,
         )
+        return launcher.launch(argv, **how)
 
     def _started(self, minder: ProcessId, agent: ProcessId) -> None:
         self._processes = {"leader": minder, "agent": agent}
@@ -281,7 +290,7 @@ class AttemptRun:
         with contextlib.suppress(FileNotFoundError):
             (self.prepared.paths.log / log_name).unlink()
         try:
-            return self._launcher().launch(
+            return self._launch(
                 argv,
                 env=environment,
                 cwd=self.prepared.paths.work,

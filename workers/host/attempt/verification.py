@@ -23,6 +23,7 @@ from workers.host.adapters.contract import Outcome
 from workers.host.attempt.claimed import Claimed
 from workers.host.attempt.verdict import Verdict, failed
 from workers.host.disk.documents import InputUnavailable
+from workers.host.disk.files import make_private
 from workers.host.process.launcher import Exit
 from workers.host.process.streams import readable
 from workers.host.workspace.evidence import Observation
@@ -111,7 +112,7 @@ def declared_files(claimed: Claimed, declared: Sequence[Mapping[str, Any]], work
         if size > limits["bytesEach"] or total > limits["bytesTotal"]:
             raise ContractViolation("artifact_limit", f"{item['path']} has {size} bytes", path=str(item["path"]))
         content, is_text = _redacted(path.read_bytes(), redactor, str(item["path"]))
-        copy = scratch / f"declared-{number}"
+        copy = make_private(scratch) / f"declared-{number}"
         copy.write_bytes(content)
         guessed = mimetypes.guess_type(path.name)[0] or ("text/plain" if is_text else "application/octet-stream")
         files.append(DeclaredFile(str(item.get("kind", "file")), str(item.get("name", item["path"])), copy, guessed))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from runs.contract.instants import format_instant
-from workers.host.disk.files import make_private, read_json, remove_tree, write_json
+from workers.host.disk.files import make_private, overwrite_json, read_json, remove_tree, write_json
 from workers.host.process.identity import ProcessId, identify, is_alive
 
 CURRENT = "current.json"
@@ -31,6 +31,7 @@ class Holding:
     worker_id: str
     phase: str
     workspace: str
+    adapter: str = "unknown"  # to a worker of an earlier release
     leader: ProcessId | None = None
     agent: ProcessId | None = None
 
@@ -52,15 +53,18 @@ class Boot:
 
     def hold(self, holding: Holding, *, durable: bool) -> None:
         """Record the attempt in hand, for whoever starts after a kill; ``durable``: after a power failure as well."""
-        write_json(self.folder / CURRENT, asdict(holding), durable=durable)
+        if durable:
+            write_json(self.folder / CURRENT, asdict(holding), durable=True)
+        else:
+            overwrite_json(self.folder / CURRENT, asdict(holding))
 
     def release(self) -> None:
         """Nothing is in hand any more."""
-        (self.folder / CURRENT).unlink(missing_ok=True)
+        overwrite_json(self.folder / CURRENT, {})
 
     def close(self) -> None:
         """Remove the folder, if nothing in it waits to be sent."""
-        if not any(self.folder.rglob("manifest.json")) and not (self.folder / CURRENT).exists():
+        if not any(self.folder.rglob("manifest.json")) and read_holding(self.folder) is None:
             remove_tree(self.folder)
 
 
@@ -89,6 +93,11 @@ def read_holding(folder: Path) -> Holding | None:
     with contextlib.suppress(TypeError):
         return Holding(**{**document, "leader": _process(document), "agent": _process(document, "agent")})
     return None
+
+
+def forget_holding(folder: Path) -> None:
+    """What a dead boot held is dealt with."""
+    (folder / CURRENT).unlink(missing_ok=True)
 
 
 def _adopted(folder: Path) -> Iterator[Path]:

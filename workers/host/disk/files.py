@@ -12,6 +12,7 @@ from typing import Any
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
+PAGE = 4096  # bytes
 
 
 def make_private(folder: Path) -> Path:
@@ -45,6 +46,23 @@ def write_json(path: Path, document: Mapping[str, Any], *, durable: bool = False
     """``write_whole`` of a JSON document, on one line: indented, it would be written by Python and not in C."""
     content = json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")
     write_whole(path, content, durable=durable)
+
+
+def overwrite_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Put the document in the place of the one in the file; a kill of this process leaves the old or the new one.
+
+    One write within one page of memory, and the file stays: a new file each time costs more than the rest of a short
+    run. Padded, so that nothing is left of a longer document. Who reads it at the same moment may find neither.
+    """
+    content = json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass").ljust(PAGE)
+    if len(content) > PAGE or not path.exists():
+        write_whole(path, content)
+        return
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.pwrite(descriptor, content, 0)
+    finally:
+        os.close(descriptor)
 
 
 def read_json(path: Path) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from runs.contract.errors import FactoryError
 from runs.contract.tokens import TokenSource
+from workers.host.disk.files import make_private
 from workers.host.workspace.moved import moved_to
 
 USER = "x-access-token"
@@ -62,7 +63,7 @@ class GitCredentials:
         return "!" + " ".join(shlex.quote(word) for word in words)
 
     def _place(self, folder: Path) -> Path:
-        path = folder / f"git-{os.urandom(4).hex()}.sock"
+        path = make_private(folder) / f"git-{os.urandom(4).hex()}.sock"
         if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
             return path
         # A deep worker home does not fit into a socket's address: a private folder elsewhere takes its place.
