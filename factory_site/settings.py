@@ -93,6 +93,8 @@ def _database(config: Config) -> dict[str, Any]:
         }
     else:
         database["CONN_HEALTH_CHECKS"] = True
+        # For the statements of `runs.rows`, whose plans would otherwise cost more than they themselves.
+        database.setdefault("OPTIONS", {}).setdefault("prepare_threshold", 5)
     return database
 
 

@@ -31,23 +31,21 @@ def row_find(
     model: type[Row],
     *,
     lock: bool = False,
-    filled: str = "",
     joined: str = "",
     only: tuple[str, ...] = (),
     **equal: Any,
 ) -> Row | None:
     """A row whose columns have these values (None: is null), or None; with ``lock`` it stays locked to the commit.
 
-    Meant for unique columns: of several rows any one is returned. ``filled`` names the column that the condition of a
-    partial index wants not to be blank; it stands in the statement as a literal, by which the index is found.
-    ``joined`` names a foreign key whose row is read with it. With ``only`` the other columns are read when asked for.
+    Meant for unique columns: of several rows any one is returned. ``joined`` names a foreign key whose row is read with
+    it. With ``only`` the other columns are read when asked for.
     """
     own = connections[DEFAULT_DB_ALIAS]
     names = tuple(sorted(equal))
-    key = ("find", own.vendor, model, lock, filled, joined, only, *((name, equal[name] is None) for name in names))
+    key = ("find", own.vendor, model, lock, joined, only, *((name, equal[name] is None) for name in names))
     statement = _statements.get(key)
     if statement is None:
-        form = Form(lock=lock, filled=filled, joined=joined, only=only)
+        form = Form(lock=lock, joined=joined, only=only)
         statement = _statements[key] = find_composed(own, model, equal, form)
     asked = [value for name in names if (value := equal[name]) is not None]
     found = row_of(statement.text, _values(own, statement.columns, asked))

@@ -68,10 +68,9 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a row is looked for: locked, with a column that is filled, with a joined row, of some columns only."""
+    """How a row is looked for: locked, with a joined row, of some columns only."""
 
     lock: bool = False
-    filled: str = ""
     joined: str = ""
     only: tuple[str, ...] = ()
 
@@ -81,8 +80,6 @@ def find_composed(own: Any, model: type[Model], equal: Mapping[str, Any], form: 
     conditions = {f"{name}__isnull" if value is None else name: True if value is None else value
                   for name, value in equal.items()}  # fmt: skip
     rows = model._base_manager.select_for_update() if form.lock else model._base_manager.all()
-    if form.filled:
-        rows = rows.extra(where=[f"NOT ({own.ops.quote_name(form.filled)} = '')"])  # noqa: S610 -- a model's column
     if form.joined:
         rows = rows.select_related(form.joined)
     if form.only:

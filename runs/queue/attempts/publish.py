@@ -35,10 +35,9 @@ def attempt_publish(presented: Presented, *, key: str, request_hash: str, body: 
     ``body`` has the form of the wire's schema. The same key with the same bytes gets the same answer, also when the
     run has moved on. Raises what `attempt_write` and `submission_checked` raise, and Refused `idempotency_conflict`.
     """
-    run = run_known(presented.run_id, node=presented.node)
-    known = _known_answer(presented, key, request_hash)
-    if known is not None:
-        return known
+    run = run_known(presented.run_id, node=presented.node, result_key=key)
+    if run.published_by is not None:
+        return _known_answer(run.published_by, request_hash)
     totals = usage_totals(body["execution"].get("usage"), duration_ms=body["execution"]["durationMs"])
     try:
         submission = submission_checked(run, presented, body)
@@ -65,10 +64,10 @@ def attempt_publish(presented: Presented, *, key: str, request_hash: str, body: 
         return attempt_write(presented, "result", accept)
     except Refused:
         # The same submission, sent twice at once: the other one was accepted while this one waited for the lock.
-        known = _known_answer(presented, key, request_hash)
-        if known is None:
+        run = run_known(presented.run_id, node=presented.node, result_key=key)
+        if run.published_by is None:
             raise
-        return known
+        return _known_answer(run.published_by, request_hash)
 
 
 def _accept_result(held: Held, submission: Submission, document: Mapping[str, Any], usage: Usage | None) -> Receipt:
@@ -146,10 +145,8 @@ def _bind_artifacts(attempt: Attempt, submission: Submission, result: Result | N
     )
 
 
-def _known_answer(presented: Presented, key: str, request_hash: str) -> dict[str, Any] | None:
-    attempt = row_find(Attempt, filled="result_key", node=presented.node, result_key=key)
-    if attempt is None:
-        return None
+def _known_answer(attempt_pk: int, request_hash: str) -> dict[str, Any]:
+    attempt = Attempt.objects.select_related("run").get(pk=attempt_pk)
     if attempt.result_hash != request_hash:
         raise Refused("idempotency_conflict", "this result key was used for another submission")
     moves = JournalRow.objects.filter(run=attempt.run, kind=JournalKind.TRANSITION, attempt=attempt.number)
