@@ -1,16 +1,16 @@
-"""Verifying journals: every chain recomputed, and compared with the row of its run and with its receipt."""
+"""Verifying journals: every chain recomputed, and compared with the row of its run, its receipt and its result."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runs.contract.canonical import document_hash
 from runs.contract.receipt import receipt_verifies
 from runs.flow import RUN_MACHINE
-from runs.models import JournalKind, JournalRow, Receipt, Run, RunSpec
+from runs.models import JournalKind, JournalRow, Receipt, Result, Run, RunSpec
 from runs.queue.journal import hash_of
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Kept:
     rows: Sequence[JournalRow]
     spec: RunSpec | None
     receipt: Receipt | None
+    result: Result | None
 
 
 def journal_faults(*, run_id: str = "", since: datetime | None = None) -> Iterator[JournalFault]:
@@ -60,7 +61,7 @@ def journal_faults(*, run_id: str = "", since: datetime | None = None) -> Iterat
 
 
 def faults_of(runs: Sequence[Run]) -> list[JournalFault]:
-    """Every fault of these runs; four queries, and some more for each run with a fault."""
+    """Every fault of these runs; five queries, and some more for each run with a fault."""
     found: list[JournalFault] = []
     for kept in _kept(runs):
         if any(_faults(kept)):
@@ -80,8 +81,9 @@ def _kept(runs: Sequence[Run]) -> Iterator[Kept]:
         rows[row.run_id].append(row)
     specs = {spec.pk: spec for spec in RunSpec.objects.filter(run__in=runs)}
     receipts = {receipt.run_id: receipt for receipt in Receipt.objects.filter(run__in=runs)}
+    results = {result.run_id: result for result in Result.objects.filter(run__in=runs)}
     for run in runs:
-        yield Kept(run, rows[run.pk], specs.get(run.pk), receipts.get(run.pk))
+        yield Kept(run, rows[run.pk], specs.get(run.pk), receipts.get(run.pk), results.get(run.pk))
 
 
 def _steady_faults(key: int) -> list[JournalFault]:
@@ -122,7 +124,7 @@ def _faults(kept: Kept) -> Iterator[JournalFault]:
         yield JournalFault(run.run_id, seq, "head_differs")
     if run.state != state:
         yield JournalFault(run.run_id, seq, "state_differs")
-    if kept.spec is None or document_hash(kept.spec.document) != run.spec_hash:
+    if document_hash(_document(kept.spec)) != run.spec_hash:
         yield JournalFault(run.run_id, 0, "spec_differs")
     yield from _receipt_faults(kept, last_detail.get("receiptHash"))
 
@@ -149,8 +151,25 @@ def _receipt_faults(kept: Kept, bound: object) -> Iterator[JournalFault]:
         if bound is not None:
             yield JournalFault(run_id, 0, "receipt_missing")
         return
-    document = receipt.document
+    document = _document(receipt)
     if not receipt_verifies(document) or document["receiptHash"] != receipt.receipt_hash:
         yield JournalFault(run_id, 0, "receipt_altered")
     if receipt.receipt_hash != bound:
         yield JournalFault(run_id, 0, "receipt_not_bound")
+    if kept.result is None:
+        yield JournalFault(run_id, 0, "result_missing")
+        return
+    accepted = _document(kept.result)
+    for name in ("artifact", "evidence"):
+        value = accepted.get(name)
+        if document.get(f"{name}Hash") != (None if value is None else document_hash(value)):
+            yield JournalFault(run_id, 0, f"{name}_altered")
+
+
+def _document(row: RunSpec | Receipt | Result | None) -> dict[str, Any]:
+    """The row's document; an empty one, which has no right hash, where there is none or it is no document any more."""
+    try:
+        found: Any = row.document if row is not None else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from runs.clock import now
 from runs.flow import AT_REST, HELD, RUN_MACHINE
-from runs.models import JournalRow, Receipt, Run
+from runs.models import JournalRow, Receipt, Result, Run, RunSpec
 from runs.queue.audit import journal_faults
 from runs.queue.cancel import run_cancel
 from runs.queue.journal import Step, TransitionRefused, Walk, run_move
@@ -208,6 +208,25 @@ def test_a_row_a_state_a_specification_or_a_receipt_that_is_out_of_step_is_named
     run.spec_row.canonical = run.spec_row.canonical.replace("feat/total", "feat/evil")
     run.spec_row.save()
     assert "spec_differs" in {fault.kind for fault in journal_faults()}
+
+
+@pytest.mark.parametrize(
+    ("table", "canonical", "faults"),
+    [
+        (Result, '{"artifact": {"verdict": "PASS"}, "evidence": null}', {"artifact_altered"}),
+        (Result, "{", {"artifact_altered"}),
+        (Receipt, "[]", {"receipt_altered", "artifact_altered"}),
+        (RunSpec, "{", {"spec_differs"}),
+    ],
+)
+def test_a_document_that_was_changed_by_hand_is_named(table, canonical, faults):
+    table.objects.filter(run=a_completed_run()).update(canonical=canonical)
+    assert {fault.kind for fault in journal_faults()} == faults
+
+
+def test_a_result_that_is_gone_is_named():
+    Result.objects.filter(run=a_completed_run()).delete()
+    assert {fault.kind for fault in journal_faults()} == {"result_missing"}
 
 
 def test_a_queued_run_needs_nothing_but_its_rows_to_verify():
