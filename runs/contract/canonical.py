@@ -9,6 +9,7 @@ from runs.contract.errors import Invalid
 
 HASH_PREFIX = "sha256:"
 LISTS = (list, tuple)
+DEEPEST = 100  # levels of a document; what walks through it, and whoever reads it later, has a stack to spare
 
 
 def canonical_bytes(document: Any) -> bytes:
@@ -43,7 +44,8 @@ def bare_hex(content_hash: str) -> str:
 def parse_strict(content: bytes | str) -> Any:
     """The document that the text holds; ``Invalid`` (``invalid_json``) for everything JSON leaves open.
 
-    Refused: text that is no UTF-8, duplicate keys, NaN, infinities (also ``1e999``) and lone surrogates.
+    Refused: text that is no UTF-8, duplicate keys, NaN, infinities (also ``1e999``), lone surrogates, and more than
+    100 levels.
     """
     try:
         text = content.decode("utf-8") if isinstance(content, bytes) else content
@@ -55,7 +57,21 @@ def parse_strict(content: bytes | str) -> Any:
     except (ValueError, RecursionError) as error:
         message = f"not strict JSON: {error}"
         raise Invalid("invalid_json", message) from error
+    if text.count("{") + text.count("[") > DEEPEST and nested_beyond(document, DEEPEST):
+        message = f"the document is nested deeper than {DEEPEST} levels"
+        raise Invalid("invalid_json", message)
     return document
+
+
+def nested_beyond(document: Any, levels: int) -> bool:
+    """Whether objects and lists stand within each other more than so many times."""
+    layer = [document]
+    for _ in range(levels + 1):
+        layer = [each for each in layer if isinstance(each, (dict, *LISTS))]
+        if not layer:
+            return False
+        layer = [inner for each in layer for inner in (each.values() if isinstance(each, dict) else each)]
+    return True
 
 
 def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

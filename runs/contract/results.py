@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from runs.contract.canonical import canonical_bytes, parse_strict
+from runs.contract.canonical import canonical_bytes, nested_beyond, parse_strict
 from runs.contract.codes import AGENT_REFUSALS, TerminalState
 from runs.contract.errors import Invalid
 from runs.contract.schemas import schema_violation
@@ -17,6 +17,7 @@ from runs.contract.wire import DECISION_VERSION, LARGEST_EVIDENCE
 
 AGENT_RESULT = "factory.agent-result/v1"
 LARGEST_RESULT = 1024**2  # bytes
+DEEPEST_RESULT = 64  # levels; a submission adds some of its own
 RESULT_PREFIXES = ("::factory:result:: ", "::nano:result:: ")
 RESERVED_EVIDENCE = "workspace"  # the worker's own observation; what an agent writes there is dropped
 _FENCE = re.compile(r"(?:^|\n)```[A-Za-z0-9_-]*[ \t]*\n(?P<body>.*?)\n```[ \t]*\s*\Z", re.DOTALL)
@@ -131,6 +132,9 @@ def read_result(given: bytes | None, *, nonce: str | None = None) -> AgentResult
         document = parse_strict(given)
     except Invalid as error:
         raise ContractViolation("invalid_json", error.message) from error
+    if nested_beyond(document, DEEPEST_RESULT):
+        message = f"the result is nested deeper than {DEEPEST_RESULT} levels"
+        raise ContractViolation("invalid_json", message)
     if not isinstance(document, dict):
         message = "the result is no JSON object"
         raise ContractViolation("invalid_json", message)

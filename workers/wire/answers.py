@@ -20,7 +20,13 @@ RETRYABLE_STATUSES = (429, 503)
 DEFAULT_RETRY_SECONDS = 1  # `Retry-After` is always present on 429 and 503
 
 # What services of the kernel call a fault, where the protocol has another word for it.
-TRANSLATED = {"invalid_json": "malformed", "artifact_corrupt": "not_found", "unknown_artifact": "not_found"}
+TRANSLATED = {
+    "invalid_json": "malformed",
+    "invalid_instant": "malformed",
+    "not_canonical": "malformed",
+    "artifact_corrupt": "not_found",
+    "unknown_artifact": "not_found",
+}
 
 
 def answer(body: Mapping[str, Any], *, status: int = 200) -> JsonResponse:

@@ -6,6 +6,7 @@ import pytest
 
 from runs.clock import now
 from runs.contract.wire import check_answer
+from tests.db.workers.jobs import Job
 from tests.db.workers.wire import HELLO, Worker, code, worker_on
 from workers.models import CredentialToken
 from workers.models import Worker as Row
@@ -197,6 +198,26 @@ def test_a_value_that_no_column_holds_is_malformed(worker):
     response = worker.hello(quarantined=10**30)
     assert (response.status_code, code(response)) == (400, "malformed")
     assert not Row.objects.exists()
+
+
+DEEP = '{"a":' * 800 + "1" + "}" * 800
+
+
+@pytest.mark.parametrize("instant", ["0000-00-00T00:00:00Z", "2026-02-30T00:00:00Z", "2026-11-30T23:59:60Z", "now"])
+def test_an_instant_that_no_calendar_has_is_malformed(worker, instant):
+    assert code(worker.hello(time=instant)) == "malformed"
+    job = Job(worker)
+    assert code(job.trace(rows=[{"seq": 1, "at": instant, "kind": "lifecycle", "payload": {}}])) == "malformed"
+    assert code(job.publish(job.failed("usage_limited", retryAt=instant))) == "malformed"
+    assert job.state() == "leased"
+
+
+def test_a_body_that_would_exhaust_whoever_walks_through_it_is_malformed(worker):
+    job = Job(worker)
+    row = {"seq": 1, "at": "2026-11-30T12:00:00Z", "kind": "lifecycle", "payload": json.loads(DEEP)}
+    assert code(job.trace(rows=[row])) == "malformed"
+    assert code(job.publish(job.failed("agent_exit", detail=json.loads(DEEP)))) == "malformed"
+    assert job.state() == "leased"
 
 
 def test_an_answer_states_its_length_and_nothing_of_a_session(worker):

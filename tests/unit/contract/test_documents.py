@@ -48,6 +48,16 @@ def test_documents_that_json_leaves_open_are_refused(text):
     assert refusal.value.code == "invalid_json"
 
 
+@pytest.mark.parametrize(("opens", "closes"), [('{"a":', "}"), ("[", "]")])
+def test_a_document_has_a_hundred_levels_and_not_one_more(opens, closes):
+    deepest = canonical.parse_strict(opens * 100 + "1" + closes * 100)
+    assert not canonical.nested_beyond(deepest, 100)
+    assert canonical.nested_beyond(deepest, 99)
+    with pytest.raises(Invalid, match="deeper than 100 levels"):
+        canonical.parse_strict(opens * 101 + "1" + closes * 101)
+    assert canonical.parse_strict("[" + ",".join(["[]"] * 300) + "]") == [[]] * 300
+
+
 @pytest.mark.parametrize("document", [{"a": float("nan")}, [float("inf")], "\ud800", {1: 2}, {"a": object()}])
 def test_documents_without_a_canonical_form_are_refused(document):
     with pytest.raises(Invalid) as refusal:

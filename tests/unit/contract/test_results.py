@@ -47,6 +47,7 @@ def test_a_flat_object_is_the_artifact_of_a_completed_result():
     [
         (None, "missing_result"),
         (b"[1]", "invalid_json"),
+        (b'{"a":' * 65 + b"1" + b"}" * 65, "invalid_json"),
         (b"{", "invalid_json"),
         (b'{"a":1,"a":2}', "invalid_json"),
         (b" " * (results.LARGEST_RESULT + 1), "result_too_large"),
