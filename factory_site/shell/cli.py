@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
 USAGE_ERROR = 2
+LEAVING, LEAVING_USAGE = frozenset({"supervise", "work"}), 64  # the exit codes of these are read by services
 INTERRUPTED = 130  # as a shell has it for SIGINT
 READER_GONE = 141  # as a shell has it for SIGPIPE
 # What reads or writes the database of this version; `serve` and `up` look for themselves before they migrate.
@@ -108,7 +109,8 @@ def _mistake_told(parser: CommandParser, message: str) -> NoReturn:
 
     if not parser.called_from_command_line:
         raise CommandError(f"{parser.prog}: {message}")
-    parser.exit(USAGE_ERROR, f"{parser.prog}: {message}; see: {parser.prog} --help\n")
+    code = LEAVING_USAGE if parser.prog.split()[-1] in LEAVING else USAGE_ERROR
+    parser.exit(code, f"{parser.prog}: {message}; see: {parser.prog} --help\n")
 
 
 def _execute(argv: list[str]) -> None:

@@ -51,6 +51,8 @@ class Command(ProductCommand):
 
     def _list(self, options: dict[str, Any]) -> None:
         del options
+        if not ApiToken.objects.exists():
+            self.stdout.write("no token; make one with: manage.py tokens issue NAME --role operator")
         for token in ApiToken.objects.select_related("user").order_by("name"):
             ends = f"expires {token.expires_at:%Y-%m-%d}" if token.expires_at else "no expiry"
             state = "revoked" if token.revoked_at else ends

@@ -179,12 +179,20 @@ def test_the_command_writes_the_token_into_the_file_and_shows_it_nowhere(tmp_pat
         (["issue", "lab", "--expires", "soon"], "90d"),
         (["issue", "lab", "--label", "can"], "key=value"),
         (["issue", "lab", "--workspace-kind", "disk"], "worktree"),
+        (["issue", "lab", "--url", "http://factory.example.org"], "insecure_url"),
+        (["issue", "lab", "--url", "factory.example.org"], "https://HOST"),
     ],
 )
 def test_a_wrong_command_says_what_to_do_in_one_line(arguments, sentence):
     with pytest.raises(CommandError, match=sentence) as caught:
         run(*arguments)
     assert "\n" not in str(caught.value)
+    assert not Credential.objects.exists()
+
+
+def test_a_machine_without_nodes_says_so(capsys):
+    run("list")
+    assert "manage.py serve" in capsys.readouterr().out
 
 
 def test_a_token_whose_file_cannot_be_written_is_worth_nothing(tmp_path):

@@ -50,6 +50,15 @@ def test_a_command_that_is_given_no_verb_lists(typed, meant):
     assert with_verb(typed.split()) == meant.split()
 
 
+@pytest.mark.parametrize("command", ["work", "supervise"])
+def test_wrong_flags_of_what_services_run_are_64(command, capsys):
+    parser = CommandParser(prog=f"manage.py {command}", called_from_command_line=True)
+    with pytest.raises(SystemExit) as ended:
+        cli._mistake_told(parser, "unrecognized arguments: --bogus")
+    assert ended.value.code == 64
+    assert "--bogus" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("wrong", [["units"], ["units", "upstart"], ["docs", "--chekc"]])
 def test_a_mistyped_command_is_told_in_one_line_with_where_to_read_on(wrong, monkeypatch, capsys):
     monkeypatch.setattr(CommandParser, "error", cli._mistake_told)

@@ -13,6 +13,8 @@ from runs.commands import ProductCommand, command_actor, life_given
 from runs.contract.instants import format_instant
 from workers import selectors
 from workers.allowances import DEFAULT_KINDS, Allowances
+from workers.host.credential import check_address
+from workers.host.options import UsageError
 from workers.services.credential_file import credential_path, credential_write
 from workers.services.credentials import DEFAULT_LIFE, credential_issue, credential_revoke, credential_rotate
 
@@ -66,13 +68,13 @@ class Command(ProductCommand):
             repositories=options["repository"],
             adapter_override=options["allow_override"],
         )
-        life = _life(options["expires"])
+        life, options["url"] = _life(options["expires"]), _address(options["url"])
         self._deliver(
             credential_issue(node=options["node"], allowed=allowed, life=life, actor=command_actor()), options
         )
 
     def _rotate(self, options: dict[str, Any]) -> None:
-        life = _life(options["expires"])
+        life, options["url"] = _life(options["expires"]), _address(options["url"])
         self._deliver(credential_rotate(node=options["node"], life=life, actor=command_actor()), options)
 
     def _revoke(self, options: dict[str, Any]) -> None:
@@ -84,6 +86,8 @@ class Command(ProductCommand):
         if options["json"]:
             self.stdout.write(json.dumps({"credentials": rows}, indent=2))
             return
+        if not rows:
+            self.stdout.write("no node has a credential; serve makes one for this machine: manage.py serve")
         for row in rows:
             self.stdout.write(f"{row['node']}  {_lists(row)}")
             for token in row["tokens"]:
@@ -96,7 +100,7 @@ class Command(ProductCommand):
     def _deliver(self, issued: Issued, options: dict[str, Any]) -> None:
         path = Path(options["output"]) if options["output"] else credential_path(issued.node)
         try:
-            credential_write(issued, path=path, url=options["url"] or settings.FACTORY.base_url)
+            credential_write(issued, path=path, url=options["url"])
         except OSError as error:
             credential_revoke(
                 node=issued.node, prefix=issued.row.prefix, actor=command_actor()
@@ -114,6 +118,14 @@ def _file_arguments(parser: Any) -> None:
     parser.add_argument("--expires", metavar="90d", help="life of the token: a number with s, m, h or d")
     parser.add_argument("--output", metavar="FILE", help="default: secrets/worker-NODE.json in the data folder")
     parser.add_argument("--url", help="address of the control plane as the node reaches it")
+
+
+def _address(url: str | None) -> str:
+    """The address for the file; one that a worker would not speak to is refused before a token is made."""
+    try:
+        return check_address(url or settings.FACTORY.base_url)
+    except UsageError as error:
+        raise CommandError(error.message) from error
 
 
 def _labels(pairs: list[str]) -> dict[str, list[str]]:
