@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runs.clock import now
 from runs.contract.errors import FactoryError, NotFound, Refused
-from runs.models import Attempt, AttemptOutcome, JournalKind, Run
+from runs.models import Attempt, AttemptOutcome, JournalKind, JournalRow, Run
 from runs.queue.attempts.endings import deadline_enforced
 from runs.queue.journal import Step, journal_append
 from runs.rows import row_find
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 Answer = TypeVar("Answer")
+MOST_FENCED = 100  # journal rows of a run; a worker that does not take no for an answer adds no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,9 @@ def attempt_write(
     """Run ``work`` in one durable transaction that locks the run, if the attempt may write; its answer.
 
     In this order: the attempt is the newest, its token is the run's, this worker claimed it (else Refused `fenced`,
-    with one journal row); before its deadline (else `lease_expired`, with the reaper's edge, once); not ended (else
-    `attempt_terminal`). With ``cancelled_too`` an attempt that a cancel ended passes. Raises NotFound for a run that
-    this node never held.
+    with one journal row, up to 100 of a run); before its deadline (else `lease_expired`, with the reaper's edge,
+    once); not ended (else `attempt_terminal`). With ``cancelled_too`` an attempt that a cancel ended passes. Raises
+    NotFound for a run that this node never held.
     """
     with write_transaction():
         verdict = _verdict(presented, operation, cancelled_too=cancelled_too)
@@ -79,9 +80,7 @@ def _verdict(presented: Presented, operation: str, *, cancelled_too: bool) -> He
     run, attempt = _newest(presented, lock=True)
     at = now()
     if _is_stale(presented, run, attempt):
-        detail = {"operation": operation, "presentedToken": presented.token, "presentedAttempt": presented.attempt}
-        step = Step(f"worker:{presented.worker_id}", "fenced", at, attempt, detail)
-        journal_append(run, JournalKind.FENCED, step)
+        _note_fenced(presented, operation, Held(run, attempt, at))
         return _fenced(presented, run)
     held = Held(run, attempt, at)
     if held.is_cancelled and cancelled_too:
@@ -92,6 +91,15 @@ def _verdict(presented: Presented, operation: str, *, cancelled_too: bool) -> He
         deadline_enforced(run, attempt, at)
         return Refused("lease_expired", f"the lease of attempt {presented.attempt} of {run.run_id} is over")
     return held
+
+
+def _note_fenced(presented: Presented, operation: str, held: Held) -> None:
+    """The journal row of a refusal; every later one of a run that has many is as good as those before."""
+    if JournalRow.objects.filter(run=held.run.pk, kind=JournalKind.FENCED).count() >= MOST_FENCED:
+        return
+    detail = {"operation": operation, "presentedToken": presented.token, "presentedAttempt": presented.attempt}
+    step = Step(f"worker:{presented.worker_id}", "fenced", held.at, held.attempt, detail)
+    journal_append(held.run, JournalKind.FENCED, step)
 
 
 def _newest(presented: Presented, *, lock: bool = False) -> tuple[Run, Attempt]:

@@ -4,7 +4,9 @@ import pytest
 
 from runs.clock import now
 from runs.models import Artifact, ArtifactGrant, Attempt, JournalRow, Outbox, Receipt, Result, Run, TraceRow, Usage
+from runs.queue.attempts import fence
 from runs.queue.attempts.reaper import Grace, reaper_pass
+from runs.queue.audit import journal_faults
 from tests.db.workers.jobs import Job, ref
 from tests.db.workers.wire import code, worker_on
 
@@ -66,6 +68,15 @@ def test_whatever_the_newer_attempt_is_doing_the_older_one_changes_nothing(first
     )
     assert written() == before
     assert [row.kind for row in JournalRow.objects.order_by("id")[rows:]] == ["fenced"] * len(answers)
+
+
+def test_a_worker_that_does_not_take_no_for_an_answer_fills_no_journal(first, second, monkeypatch):
+    monkeypatch.setattr(fence, "MOST_FENCED", 3)
+    for number in range(2, 7):
+        assert code(first.beat(number, "running")) == "fenced"
+    assert JournalRow.objects.filter(kind="fenced").count() == 3
+    assert list(journal_faults()) == []
+    assert second.publish(second.completed()).status_code == 200
 
 
 def test_after_a_split_brain_one_result_exists_and_it_is_the_second_workers(first, second):
