@@ -1,5 +1,6 @@
 """``python -m workers.host``: one worker, HTTP only, no database. Exit 0 drained, 64 usage, 75 restart me."""
 
+import gc
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,6 +45,7 @@ def main(argv: Sequence[str]) -> int:
         return EXIT_USAGE
     note_without_agent(host.options)
     worker.offering.note_limits()
+    gc.freeze()  # what is loaded by now stays: nobody has to look through it again and again for garbage
     return worker.run()
 
 
