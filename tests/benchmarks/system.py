@@ -20,6 +20,7 @@ from tests.process.system import Process, free_port
 
 PATIENCE = 180.0  # seconds for a start on a large table
 MIB = 1024**2
+NEWEST_RESULT = "SELECT coalesce(max(id), 0) FROM runs_result"
 
 
 class Served:
@@ -122,7 +123,7 @@ def query(home: Path, statement: str, *values: Any) -> list[tuple[Any, ...]]:
 
 def finished_attempts(home: Path) -> int:
     """The key of the newest accepted result: a count that costs one seek."""
-    return int(query(home, "SELECT coalesce(max(id), 0) FROM runs_result")[0][0])
+    return int(query(home, NEWEST_RESULT)[0][0])
 
 
 def cpu_seconds(processes: list[psutil.Process]) -> float:
