@@ -26,7 +26,7 @@ def parse_instant(text: str) -> datetime:
     seconds, _, fraction = stem.partition(".")
     micros = int(fraction[:MICROSECOND_DIGITS].ljust(MICROSECOND_DIGITS, "0")) if fraction else 0
     try:
-        return datetime.strptime(seconds, "%Y-%m-%dT%H:%M:%S").replace(microsecond=micros, tzinfo=UTC)
+        return datetime.fromisoformat(seconds).replace(microsecond=micros, tzinfo=UTC)
     except ValueError as error:
         message = f"{text!r} is not a date of the calendar"
         raise Invalid("invalid_instant", message) from error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from runs.clock import now as clock_now
 from runs.models.outbox import Outbox
 from runs.nudge import nudge
-from runs.rows import row_insert_once
+from runs.rows import row_insert_once, row_new
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,8 @@ def outbox_add(
     ``at``: the instant of that transaction, where the caller knows it.
     """
     now = at or clock_now()
-    row = Outbox(
+    row = row_new(
+        Outbox,
         topic=topic,
         key=key,
         stream=stream,

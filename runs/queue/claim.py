@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db import connection
 
 from runs.clock import now
 from runs.contract.errors import Refused
@@ -29,9 +28,9 @@ from runs.queue.limits.standing import caps_locked, standing_now
 from runs.queue.models_of_adapters import model_for
 from runs.queue.placement import OFFER_MATCHES
 from runs.queue.specs import spec_and_prompt
-from runs.rows import row_find, row_insert_once
-from runs.rows.direct import row_of
-from runs.transactions import write_transaction
+from runs.rows import row_find, row_insert_once, row_new
+from runs.rows.direct import answers_of, row_of
+from runs.transactions import has_row_locks, write_transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,10 +42,12 @@ OWN_ATTEMPT = """
 SELECT 1 FROM runs_attempt WHERE worker_id = %s AND finished_at IS NULL
 UNION ALL SELECT 1 FROM runs_attempt WHERE node = %s AND claim_key = %s
 """
-# The clock is read behind the lock, in the one statement for both.
-TURN = """
-SELECT clock_timestamp() FROM (SELECT pg_advisory_xact_lock(hashtextextended(%s, 0)) OFFSET 0) AS turn
-"""
+# On PostgreSQL, with the transaction's instant, and whether retries are due; behind the worker's turn, on one way.
+TURN = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+OPENING = f"""
+SELECT statement_timestamp(), EXISTS ({OWN_ATTEMPT}), EXISTS (SELECT 1 FROM runs_run
+WHERE state = 'queued' AND hold = 'backoff' AND available_at <= statement_timestamp())
+"""  # noqa: S608 -- one text within another
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,10 @@ def run_claim(request: ClaimRequest) -> ClaimedRun | Empty:
     worker has an unfinished attempt, `idempotency_conflict` for a known key with other content.
     """
     fits = SPEC_VERSION in request.spec_versions
+    if fits and has_row_locks():
+        # Nobody waits for a transaction that comes to write nothing, so it is the look as well.
+        found = _in_turn(request, None)
+        return found if isinstance(found, ClaimedRun) else Empty(claimable(request.offer, node=request.node).reason)
     seen = claimable(request.offer, node=request.node) if fits else Claimable()
     if not seen.count:
         known = _known_claim(request)
@@ -91,6 +96,10 @@ def run_claim(request: ClaimRequest) -> ClaimedRun | Empty:
             return known
         if not fits or not _busy_run(request.worker_id):
             return Empty(seen.reason)
+    return _in_turn(request, seen)
+
+
+def _in_turn(request: ClaimRequest, seen: Claimable | None) -> ClaimedRun | Empty:
     try:
         with write_transaction():
             return _claim(request, seen)
@@ -102,17 +111,20 @@ def run_claim(request: ClaimRequest) -> ClaimedRun | Empty:
         return known
 
 
-def _claim(request: ClaimRequest, seen: Claimable) -> ClaimedRun | Empty:
-    """Lease of the classes that were seen ready before the lock; what became ready since then is the next claim's."""
-    at = _one_at_a_time(request.worker_id)
-    if row_of(OWN_ATTEMPT, [request.worker_id, request.node, request.claim_key]):
+def _claim(request: ClaimRequest, seen: Claimable | None) -> ClaimedRun | Empty:
+    """Lease of the classes that were seen ready before the lock; what became ready since then is the next claim's.
+
+    None was looked for before: then they are looked for here.
+    """
+    at, has_own, has_due = _opening(request, seen)
+    if has_own:
         known = _known_claim(request)
         if known is not None:
             return known
         busy = _busy_run(request.worker_id)
         raise Refused("worker_busy", f"{request.worker_id} still holds {busy}", details={"runId": busy})
-    rows: Sequence[PlacementClass] = seen.ready
-    if seen.has_due and ready.due_released(at):
+    rows: Sequence[PlacementClass] = seen.ready if seen else ()
+    if (has_due and ready.due_released(at)) or seen is None:
         rows = OFFER_MATCHES.matching(request.offer, ready.ready_classes())
     for head in _candidates(_unblocked(request, rows, at)):
         attempt = _lease(request, head, at)
@@ -130,17 +142,17 @@ def _unblocked(request: ClaimRequest, rows: Sequence[PlacementClass], at: dateti
     return [row for row in rows if standing.block_of(row, request.node) is None]
 
 
-def _one_at_a_time(worker_id: str) -> datetime:
-    """Let claims of one worker follow each other, so that a key sent twice at once sees what its twin has leased.
+def _opening(request: ClaimRequest, seen: Claimable | None) -> tuple[datetime, bool, bool]:
+    """The instant of this transaction, whether the worker or its key has an attempt, and whether retries are due.
 
-    On SQLite write transactions do that anyway. The lock ends with the transaction. Returns the instant from which
-    this claim has it.
+    Claims of one worker follow each other, so that a key sent twice at once sees what its twin has leased: on SQLite
+    all write transactions do, on PostgreSQL by a lock that ends with the transaction.
     """
-    if connection.vendor != "postgresql":
-        return now()
-    found = row_of(TURN, [worker_id])
-    instant: datetime = found[0] if found else now()
-    return instant.astimezone(UTC)
+    own = [request.worker_id, request.node, request.claim_key]
+    if seen is None:
+        _, [(at, has_own, has_due)] = answers_of([(TURN, [request.worker_id]), (OPENING, own)])
+        return at.astimezone(UTC), has_own, has_due
+    return now(), row_of(OWN_ATTEMPT, own) is not None, seen.has_due
 
 
 def _candidates(classes: Iterable[PlacementClass]) -> Iterable[ready.Head]:
@@ -195,7 +207,8 @@ def _new_attempt(request: ClaimRequest, run: Run, row: PlacementClass, left: Lim
     spec, prompt_hash = spec_and_prompt(run, definition_document(run.def_hash))
     adapter = resolve_adapter(request.offer, row.adapter) or row.adapter
     liveness = settings.FACTORY.liveness_seconds
-    return Attempt(
+    return row_new(
+        Attempt,
         run_id=run.pk,
         number=run.attempt_number + 1,
         agent_ref=run.agent_ref,

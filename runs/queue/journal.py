@@ -10,7 +10,7 @@ from runs.contract.errors import Refused
 from runs.contract.receipt import record_hash
 from runs.flow import AT_REST, RUN_MACHINE, RunState
 from runs.models import Attempt, JournalKind, JournalRow, Run
-from runs.rows import row_insert, row_update, rows_insert
+from runs.rows import row_insert, row_new, row_update, rows_insert
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -149,7 +149,8 @@ def hash_of(row: JournalRow, run_id: str) -> str:
 
 
 def _next_row(run: Run, step: Step, *, kind: JournalKind, edge: str, moved: tuple[str, str]) -> JournalRow:
-    row = JournalRow(
+    row = row_new(
+        JournalRow,
         run_id=run.pk,
         seq=run.journal_seq + 1,
         kind=kind,

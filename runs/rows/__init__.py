@@ -7,6 +7,8 @@ are the ORM's own, so a row from here and one from there are alike. No signals, 
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import connections
@@ -15,10 +17,10 @@ from django.db.models.base import ModelState
 from django.db.utils import DEFAULT_DB_ALIAS
 
 from runs.rows.composed import Column, Form, Part, Statement, find_composed, insert_composed, update_composed
-from runs.rows.direct import changed_by, row_of
+from runs.rows.direct import changed_by, on_one_way, row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Row = TypeVar("Row", bound=Model)
 
@@ -48,7 +50,7 @@ def row_find(
         form = Form(lock=lock, joined=joined, only=only)
         statement = _statements[key] = find_composed(own, model, equal, form)
     asked = [value for name in names if (value := equal[name]) is not None]
-    found = row_of(statement.text, _values(own, statement.columns, asked))
+    found = row_of(statement.text, _values(own, statement.columns, asked), own)
     if found is None:
         return None
     values = list(found)
@@ -61,15 +63,29 @@ def row_find(
     return row  # type: ignore[return-value]  # the first part is the model's
 
 
+def row_new(model: type[Row], /, **columns: Any) -> Row:
+    """A row that is not stored yet, with these columns by their attribute names and the fields' own defaults.
+
+    As the constructor makes it, without its signals and its care for names: an unknown one is never written.
+    """
+    row = model.__new__(model)
+    row._state = ModelState()  # noqa: SLF001 -- as in the ORM
+    same, made = _defaults_of(model)
+    row.__dict__.update(same)
+    row.__dict__.update({name: make() for name, make in made.items() if name not in columns})
+    row.__dict__.update(columns)
+    return row
+
+
 def row_insert(row: Model) -> None:
     """Insert the row as it is; an automatic key is set on it."""
     own = connections[DEFAULT_DB_ALIAS]
     statement = _insert_of(own, type(row))
     values = _inserted(own, statement, row)
     if statement.parts:
-        row.pk = (row_of(statement.text, values) or (None,))[0]
+        row.pk = (row_of(statement.text, values, own) or (None,))[0]
     else:
-        changed_by(statement.text, values)
+        changed_by(statement.text, values, own)
     _is_stored(row, own.alias)
 
 
@@ -80,12 +96,23 @@ def row_insert_once(row: Model) -> bool:
     """
     own = connections[DEFAULT_DB_ALIAS]
     statement = _insert_of(own, type(row), once=True)
-    found = row_of(statement.text, _inserted(own, statement, row))
+    found = row_of(statement.text, _inserted(own, statement, row), own)
     if found is None:
         return False
     row.pk = found[0]
     _is_stored(row, own.alias)
     return True
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """Send the statements of this block to PostgreSQL at once, and learn at its end what became of them.
+
+    For `rows_insert`, `row_save` and statements whose answer nobody needs: within the block it is not there yet.
+    """
+    own = connections[DEFAULT_DB_ALIAS]
+    with on_one_way(own):
+        yield
 
 
 def rows_insert(rows: Sequence[Model]) -> None:
@@ -94,7 +121,7 @@ def rows_insert(rows: Sequence[Model]) -> None:
     model = type(rows[0])
     key = ("insert all", own.vendor, model, len(rows))
     statement = _statements.get(key) or _statements.setdefault(key, insert_composed(own, model, count=len(rows)))
-    changed_by(statement.text, [value for row in rows for value in _inserted(own, statement, row)])
+    changed_by(statement.text, [value for row in rows for value in _inserted(own, statement, row)], own)
 
 
 def row_save(row: Model) -> None:
@@ -119,7 +146,17 @@ def row_update(model: type[Model], where: Mapping[str, Any], columns: Mapping[st
     statement = _statements.get(key) or _statements.setdefault(
         key, update_composed(own, model, tuple(columns), tuple(where))
     )
-    return changed_by(statement.text, _values(own, statement.columns, [*columns.values(), *where.values()]))
+    return changed_by(statement.text, _values(own, statement.columns, [*columns.values(), *where.values()]), own)
+
+
+@lru_cache(maxsize=64)
+def _defaults_of(model: type[Model]) -> tuple[Mapping[str, Any], Mapping[str, Callable[[], Any]]]:
+    """What the constructor gives a column that is not named: the same value each time, or a new one."""
+    meta: Any = model._meta
+    made = {
+        each.attname: each.default for each in meta.concrete_fields if each.has_default() and callable(each.default)
+    }
+    return {each.attname: each.get_default() for each in meta.concrete_fields if each.attname not in made}, made
 
 
 def _built(part: Part, values: Sequence[Any], alias: str) -> Model:

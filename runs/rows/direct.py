@@ -8,6 +8,7 @@ transactions and lost connections are met as by Django's own cursor. PostgreSQL 
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,13 @@ from django.db import connections
 from django.db.utils import DEFAULT_DB_ALIAS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from django.db.backends.base.base import BaseDatabaseWrapper
 
 Found = tuple[Any, ...]
+
+IDLE = 0  # of libpq: no transaction has begun
 
 _PLACE = re.compile(r"(?<!%)%s")
 
@@ -36,9 +39,9 @@ def rows_of(text: str, values: Sequence[Any] = ()) -> list[Found]:
         return found
 
 
-def row_of(text: str, values: Sequence[Any] = ()) -> Found | None:
-    """The first row of the answer, or None."""
-    own = connections[DEFAULT_DB_ALIAS]
+def row_of(text: str, values: Sequence[Any] = (), own: BaseDatabaseWrapper | None = None) -> Found | None:
+    """The first row of the answer, or None. ``own``: this thread's connection, where the caller has it at hand."""
+    own = own or connections[DEFAULT_DB_ALIAS]
     if not _is_direct(own):
         with own.cursor() as cursor:
             cursor.execute(text, values)
@@ -47,9 +50,9 @@ def row_of(text: str, values: Sequence[Any] = ()) -> Found | None:
         return _found(_asked(own, text, values))
 
 
-def changed_by(text: str, values: Sequence[Any] = ()) -> int:
+def changed_by(text: str, values: Sequence[Any] = (), own: BaseDatabaseWrapper | None = None) -> int:
     """How many rows the statement wrote."""
-    own = connections[DEFAULT_DB_ALIAS]
+    own = own or connections[DEFAULT_DB_ALIAS]
     if not _is_direct(own):
         with own.cursor() as cursor:
             cursor.execute(text, values)
@@ -58,11 +61,37 @@ def changed_by(text: str, values: Sequence[Any] = ()) -> int:
         return int(_asked(own, text, values).rowcount)
 
 
+@contextmanager
+def on_one_way(own: BaseDatabaseWrapper) -> Iterator[bool]:
+    """Let PostgreSQL get the statements of this block at once: True. Other databases get one after the other: False."""
+    if own.vendor != "postgresql" or not _is_direct(own):
+        yield False
+        return
+    with own.wrap_database_errors, own.connection.pipeline():
+        yield True
+
+
+def answers_of(statements: Sequence[tuple[str, Sequence[Any]]]) -> list[list[Found]]:
+    """The rows of each statement, in order; PostgreSQL gets them at once, and sees for each what is committed then."""
+    own = connections[DEFAULT_DB_ALIAS]
+    with on_one_way(own) as is_one:
+        if not is_one:
+            return [rows_of(text, values) for text, values in statements]
+        cursors = [_asked(own, text, values) for text, values in statements]
+    with own.wrap_database_errors:
+        return [list(cursor.fetchall()) for cursor in cursors]
+
+
 def _asked(own: BaseDatabaseWrapper, text: str, values: Sequence[Any]) -> Any:
     """A cursor below Django's that has the answer."""
     if own.vendor == "sqlite":
         return own.connection.execute(_marked(text), values)
-    return _postgres_cursor()(own.connection).execute(text, values, prepare=True)
+    connection = own.connection
+    cursor = _postgres_cursor()(connection)
+    if connection.autocommit or connection.info.transaction_status != IDLE:
+        return cursor.execute(text, values, prepare=True)
+    with connection.pipeline():  # BEGIN and the first statement of the transaction on one way
+        return cursor.execute(text, values, prepare=True)
 
 
 def _found(cursor: Any) -> Found | None:
@@ -72,7 +101,7 @@ def _found(cursor: Any) -> Found | None:
 
 def _is_direct(own: BaseDatabaseWrapper) -> bool:
     """Whether the connection below may be asked itself; it is open then, and its transaction is not broken."""
-    if own.queries_logged or own.execute_wrappers:
+    if own.force_debug_cursor or own.execute_wrappers:
         return False
     own.ensure_connection()
     own.validate_no_broken_transaction()

@@ -21,7 +21,7 @@ from runs.queue.attempts.trace import trace_store
 from runs.queue.attempts.usage import usage_record, usage_totals
 from runs.queue.attempts.verification import Submission, submission_checked
 from runs.queue.journal import Step, Walk
-from runs.rows import row_find, row_insert
+from runs.rows import row_find, row_insert, row_new, rows_insert, together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +76,8 @@ def _accept_result(held: Held, submission: Submission, document: Mapping[str, An
     if submission.terminal_state is TerminalState.COMPLETED or run.state == RunState.RUNNING:
         _walk_to_verifying(held, walk, submission)
     sealed = receipt_document(held, submission, document, usage)
-    result = Result(
+    result = row_new(
+        Result,
         run_id=run.pk,
         attempt_id=attempt.pk,
         terminal_state=str(submission.terminal_state),
@@ -87,8 +88,8 @@ def _accept_result(held: Held, submission: Submission, document: Mapping[str, An
         canonical=canonical_bytes(dict(document)).decode(),
         accepted_at=at,
     )
-    row_insert(result)
-    receipt = Receipt(
+    receipt = row_new(
+        Receipt,
         run_id=run.pk,
         attempt_id=attempt.pk,
         receipt_hash=sealed["receiptHash"],
@@ -96,8 +97,14 @@ def _accept_result(held: Held, submission: Submission, document: Mapping[str, An
         canonical=canonical_bytes(sealed).decode(),
         accepted_at=at,
     )
-    row_insert(receipt)
-    _bind_artifacts(attempt, submission, result)
+    if submission.artifact_refs:
+        row_insert(result)  # whose key the refs need
+        row_insert(receipt)
+        _bind_artifacts(attempt, submission, result)
+    else:
+        with together():
+            rows_insert([result])
+            rows_insert([receipt])
     detail = {"receiptHash": receipt.receipt_hash}
     attempt_end(attempt, Ending(AttemptOutcome(str(submission.terminal_state)), submission.reason_code, at, detail))
     step = Step(f"worker:{attempt.worker_id}", submission.reason_code, at, attempt, detail)

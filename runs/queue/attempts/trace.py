@@ -12,7 +12,7 @@ from runs.contract.wire import TRACE_KINDS
 from runs.models import TraceRow
 from runs.queue.attempts.fence import Held, Presented, attempt_write
 from runs.queue.attempts.heartbeat import attempt_renewed
-from runs.rows import row_save, rows_insert
+from runs.rows import row_new, row_save, rows_insert
 from runs.rows.direct import row_of
 
 if TYPE_CHECKING:
@@ -90,9 +90,13 @@ def _known(attempt: Attempt, numbers: Sequence[int]) -> set[int]:
 def _row(attempt_pk: int, row: Mapping[str, Any], *, full: bool) -> TraceRow:
     at: datetime = parse_instant(row["at"])
     if full:
-        return TraceRow(attempt_id=attempt_pk, seq=row["seq"], at=at, kind="trace_truncated", payload_json="{}")
+        return row_new(
+            TraceRow, attempt_id=attempt_pk, seq=row["seq"], at=at, kind="trace_truncated", payload_json="{}"
+        )
     payload = canonical_bytes(Redactor().redact_document(row["payload"]))
     if len(payload) > LARGEST_PAYLOAD:
         preview = payload.decode()[:PREVIEW]
         payload = canonical_bytes({"truncated": True, "preview": preview, "originalBytes": len(payload)})
-    return TraceRow(attempt_id=attempt_pk, seq=row["seq"], at=at, kind=row["kind"], payload_json=payload.decode())
+    return row_new(
+        TraceRow, attempt_id=attempt_pk, seq=row["seq"], at=at, kind=row["kind"], payload_json=payload.decode()
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from runs.contract.errors import Invalid
 from runs.models import Attempt, CostSource, Run, SpendScope, Usage
 from runs.policy import policy
-from runs.rows import row_find, row_insert, row_save
+from runs.rows import row_find, row_new, row_save, rows_insert, together
 from runs.rows.direct import changed_by
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def usage_record(run: Run, attempt: Attempt, totals: Totals, at: datetime) -> Us
     has_beaten = attempt.heartbeat_seq >= 0  # before the first heartbeat nobody has charged it
     row = row_find(Usage, attempt_id=attempt.pk) if has_beaten else None
     if row is None:
-        row = Usage(attempt_id=attempt.pk, adapter=attempt.adapter, model=attempt.model)
+        row = row_new(Usage, attempt_id=attempt.pk, adapter=attempt.adapter, model=attempt.model)
     tokens_before, cost_before = row.tokens, row.cost_micro_usd or 0
     for column, value in totals.counts.items():
         setattr(row, column, max(getattr(row, column), value))
@@ -82,11 +82,12 @@ def usage_record(run: Run, attempt: Attempt, totals: Totals, at: datetime) -> Us
         row.duration_ms = max(row.duration_ms, totals.duration_ms)
     row.model = totals.model or row.model
     row.updated_at = at
-    if row.pk:
-        row_save(row)
-    else:
-        row_insert(row)
-    _spend(run, at, tokens=row.tokens - tokens_before, cost=(row.cost_micro_usd or 0) - cost_before)
+    with together():
+        if row.pk:
+            row_save(row)
+        else:
+            rows_insert([row])
+        _spend(run, at, tokens=row.tokens - tokens_before, cost=(row.cost_micro_usd or 0) - cost_before)
     return row
 
 

@@ -8,8 +8,8 @@ from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 
 from runs.models import Attempt, JournalRow, Outbox, PlacementClass, Run, RunSpec
-from runs.rows import row_find, row_insert, row_insert_once, row_save, row_update, rows_insert
-from runs.rows.direct import changed_by, row_of, rows_of
+from runs.rows import row_find, row_insert, row_insert_once, row_new, row_save, row_update, rows_insert, together
+from runs.rows.direct import answers_of, changed_by, row_of, rows_of
 from tests.queue_driver import claim, enqueue, load_definitions
 
 pytestmark = pytest.mark.django_db
@@ -168,3 +168,54 @@ def test_a_found_row_can_be_locked_to_the_commit():
     run = enqueue()
     with transaction.atomic():
         assert found(Run, lock=True, run_id=run.run_id).pk == run.pk
+
+
+def test_a_new_row_has_the_columns_that_the_constructor_would_give_it():
+    columns = {"topic": "t", "key": "k", "stream": "s", "created_at": AT, "available_at": AT}
+    for named in (columns, {**columns, "payload": {"a": 1}}):
+        made, other = row_new(Outbox, **named), Outbox(**named)
+        assert columns_of(made) == columns_of(other)
+        assert made._state.adding
+    assert row_new(Outbox, **columns).observed is not row_new(Outbox, **columns).observed  # no two share a mapping
+
+
+def test_statements_that_go_together_are_all_there_at_the_end_of_the_block():
+    rows = [row_new(Outbox, topic="t", key=f"k{n}", stream="s", created_at=AT, available_at=AT) for n in range(3)]
+    with transaction.atomic(), together():
+        for row in rows:
+            rows_insert([row])
+        row_update(Outbox, {"key": "k1"}, {"stream": "moved"})
+    assert list(Outbox.objects.order_by("key").values_list("key", "stream")) == [
+        ("k0", "s"),
+        ("k1", "moved"),
+        ("k2", "s"),
+    ]
+
+
+def test_one_of_several_that_fails_fails_them_all():
+    row = row_new(Outbox, topic="t", key="k", stream="s", created_at=AT, available_at=AT)
+
+    def twice():
+        with transaction.atomic(), together():
+            rows_insert([row])
+            rows_insert([row])
+
+    with pytest.raises(IntegrityError):
+        twice()
+    assert not Outbox.objects.exists()
+
+
+def test_several_questions_are_answered_in_their_order_also_while_somebody_listens():
+    asked = [("SELECT %s", [7]), ("SELECT 1 WHERE 1 = %s", [2]), ("SELECT 8 UNION ALL SELECT 9", [])]
+    assert answers_of(asked) == [[(7,)], [], [(8,), (9,)]]
+    with CaptureQueriesContext(connection) as captured:
+        assert answers_of(asked) == [[(7,)], [], [(8,), (9,)]]
+    assert len(captured) == 3
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite composes no plans that are worth keeping")
+def test_postgresql_keeps_the_plan_of_a_statement():
+    for number in range(3):
+        assert row_of("SELECT %s::int AS kept_plan", [number]) == (number,)
+    kept = rows_of("SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%%AS kept_plan'")
+    assert len(kept) == 1

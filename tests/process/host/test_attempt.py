@@ -74,6 +74,14 @@ def test_what_this_attempt_did_not_give_on_its_own_path_is_not_given(plane, mach
     assert (result["reasonCode"], result["detail"]["check"]) == ("contract_violation", "missing_result")
 
 
+def test_an_answer_from_within_the_worker_starts_nothing_and_announces_nothing(plane, machine):
+    """The result alone tells that the run has started: no heartbeat comes before it, and no file is laid out."""
+    lease = plane.enqueue(adapter="fake", spec={"input": {"fake": {"artifact": {"verdict": "ok"}}}})
+    machine.work("--adapter", "fake", "--max-runs", "1")
+    assert plane.result_of(lease)["terminalState"] == "completed"
+    assert lease.phases == []
+
+
 def test_an_artifact_that_does_not_fit_names_the_path(plane, machine):
     source = "result.write_text(json.dumps({'verdict': 7}))\n"
     _, result = run(plane, machine, source)

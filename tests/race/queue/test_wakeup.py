@@ -8,6 +8,7 @@ import pytest
 from django.db import connection, connections
 
 from runs.contract.placement import Offer
+from runs.queue import wakeup
 from runs.queue.cancel import run_cancel
 from runs.queue.changes import ticks
 from runs.queue.wait_end import WaitEnd
@@ -60,8 +61,16 @@ def test_an_enqueue_wakes_one_waiter_of_the_fitting_offer_and_no_other(watcher):
     assert set(woken) <= {1, 2}
 
 
-def test_the_longest_waiting_is_woken_first(watcher):
+def test_the_longest_waiting_is_woken_first(watcher, monkeypatch):
     order = []
+    asleep = []  # whoever has registered looks once more by itself, and may find the run before the watcher does
+    held = wakeup._held
+
+    def falls_asleep(*waiting):
+        asleep.append(waiting)
+        return held(*waiting)
+
+    monkeypatch.setattr(wakeup, "_held", falls_asleep)
 
     def wait(number):
         if watcher.wait_for_claim(OFFER, "lab", PATIENCE):
@@ -76,7 +85,8 @@ def test_the_longest_waiting_is_woken_first(watcher):
         when_held(watcher, 1, lambda: None)
         second = threading.Thread(target=follow)
         second.start()
-        when_held(watcher, 2, enqueue)
+        until(lambda: len(asleep) == 2, "both are asleep")
+        enqueue()
         until(lambda: order, "the first was woken")
         until(lambda: watcher.held_count() == 1, "the first has left")
         enqueue()
