@@ -21,6 +21,12 @@ def drain(worker, **fields):
     return worker_drain(worker_id=worker.worker_id, actor="operator:ann", **fields)
 
 
+def shown_of(worker):
+    row = worker_shown(worker.worker_id)
+    assert row is not None
+    return row
+
+
 def test_a_worker_that_was_asked_to_leave_is_told_and_leased_nothing_until_it_may_stay(worker):
     run = queued_run()
     worker.hello()
@@ -28,7 +34,7 @@ def test_a_worker_that_was_asked_to_leave_is_told_and_leased_nothing_until_it_ma
     answer = worker.claim(waitSeconds=20).json()
     check_answer("claim", answer)
     assert (answer["claim"], answer["reason"]) == (None, "draining")
-    shown = worker_shown(worker.worker_id)
+    shown = shown_of(worker)
     assert (shown.state, shown.draining, shown.drain_reason) == ("draining", True, "new disk")
     drain(worker, back=True)
     assert worker.claim().json()["claim"]["runId"] == run.run_id
@@ -42,7 +48,7 @@ def test_an_answer_that_was_lost_is_given_again_to_a_worker_that_leaves(worker):
     leased = worker.claim(key=key).json()["claim"]
     drain(worker)
     assert worker.claim(key=key).json()["claim"]["fencingToken"] == leased["fencingToken"]
-    assert worker_shown(worker.worker_id).state == "busy"
+    assert shown_of(worker).state == "busy"
     assert Attempt.objects.count() == 1
 
 
