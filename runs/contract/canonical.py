@@ -9,7 +9,10 @@ from runs.contract.errors import Invalid
 
 HASH_PREFIX = "sha256:"
 LISTS = (list, tuple)
+CONTAINERS = (dict, *LISTS)
 DEEPEST = 100  # levels of a document; what walks through it, and whoever reads it later, has a stack to spare
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def canonical_bytes(document: Any) -> bytes:
@@ -19,8 +22,7 @@ def canonical_bytes(document: Any) -> bytes:
     """
     _refuse_foreign_keys(document)
     try:
-        text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        return text.encode("utf-8")
+        return _CANONICAL.encode(document).encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         message = f"the document has no canonical form: {error}"
         raise Invalid("not_canonical", message) from error
@@ -67,7 +69,7 @@ def nested_beyond(document: Any, levels: int) -> bool:
     """Whether objects and lists stand within each other more than so many times."""
     layer = [document]
     for _ in range(levels + 1):
-        layer = [each for each in layer if isinstance(each, (dict, *LISTS))]
+        layer = [each for each in layer if isinstance(each, CONTAINERS)]
         if not layer:
             return False
         layer = [inner for each in layer for inner in (each.values() if isinstance(each, dict) else each)]
@@ -75,12 +77,11 @@ def nested_beyond(document: Any, levels: int) -> bool:
 
 
 def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            message = f"duplicate key {key!r}"
-            raise ValueError(message)
-        found[key] = value
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        message = f"duplicate key {next(name for name in names if names.count(name) > 1)!r}"
+        raise ValueError(message)
     return found
 
 
@@ -100,13 +101,11 @@ def _refuse_foreign_keys(document: Any) -> None:
     # json.dumps would turn a key such as 1 or None into text without a word.
     waiting = [document]
     for value in waiting:  # which grows on the way
-        if isinstance(value, str):
-            continue
         if isinstance(value, dict):
-            for key in value:
-                if not isinstance(key, str):
-                    message = f"the key {key!r} is no string"
-                    raise Invalid("not_canonical", message)
-            waiting.extend(value.values())
+            foreign = next((key for key in value if not isinstance(key, str)), value)
+            if foreign is not value:
+                message = f"the key {foreign!r} is no string"
+                raise Invalid("not_canonical", message)
+            waiting.extend([each for each in value.values() if isinstance(each, CONTAINERS)])
         elif isinstance(value, LISTS):
-            waiting.extend(value)
+            waiting.extend([each for each in value if isinstance(each, CONTAINERS)])

@@ -44,7 +44,16 @@ def _composed(schema: Any) -> Fits:
         *_of_objects(schema),
         *_of_several(schema),
     ]
-    return lambda document: all(part(document) for part in parts)
+    if len(parts) == 1:
+        return parts[0]
+
+    def fits(document: Any) -> bool:  # a loop, for `all` over a generator costs half as much again
+        for part in parts:  # noqa: SIM110
+            if not part(document):
+                return False
+        return True
+
+    return fits
 
 
 def _is_number(value: Any) -> bool:
