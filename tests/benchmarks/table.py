@@ -8,6 +8,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
+HEAD = ("| figure | measured | bar | reached | behind it |", "|---|---|---|---|---|")
 GIB = 1024**3
 
 
@@ -79,11 +80,13 @@ def as_text(rows: Iterable[Row]) -> str:
     return "".join("{:<76} {:>14} {:>14} {:>6}  {}\n".format(*row.cells()) for row in rows)
 
 
-def as_markdown(rows: Iterable[Row]) -> str:
-    """The rows as a table of a page."""
-    lines = ["| figure | measured | bar | reached | behind it |", "|---|---|---|---|---|"]
-    lines += ["| " + " | ".join(row.cells()) + " |" for row in rows]
-    return "\n".join(lines)
+def as_markdown(rows: Iterable[Row], known: str = "") -> str:
+    """The rows as a table of a page; those of a ``known`` table that were not measured again stay as they are."""
+    lines = {line.split(" | ")[0]: line for line in known.splitlines() if line.startswith("| ") and line not in HEAD}
+    for row in rows:
+        line = "| " + " | ".join(row.cells()) + " |"
+        lines[line.split(" | ")[0]] = line
+    return "\n".join([*HEAD, *lines.values()])
 
 
 def machine() -> str:
@@ -92,12 +95,13 @@ def machine() -> str:
     return f"{os.cpu_count()} cores, {memory:.0f} GiB of memory"
 
 
-def write_page(rows: Iterable[Row]) -> None:
-    """Replace the generated part of the page."""
+def write_page(rows: Iterable[Row], *, whole: bool) -> None:
+    """Replace the generated part of the page: all of it, or the rows that were measured."""
     text = PAGE.read_text()
     before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n\nMeasured on {machine()}.\n\n{as_markdown(rows)}\n\n{END}{after}")
+    known, _, after = rest.partition(END)
+    table = as_markdown(rows, "" if whole else known)
+    PAGE.write_text(f"{before}{BEGIN}\n\nMeasured on {machine()}.\n\n{table}\n\n{END}{after}")
 
 
 def _number(value: float, unit: str) -> str:

@@ -4,11 +4,13 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from tests.benchmarks import place
+from tests.benchmarks.figures.claims import copied
 from tests.benchmarks.table import Row, Size, ratio
 
 TITLE = "Waiting pull requests and the forge"
@@ -22,7 +24,7 @@ PAGES = 5  # of each list for one poll
 
 def measure(size: Size) -> list[Row]:
     """Polls of this process against a simulated GitHub of the same process, whose threads' CPU is not counted."""
-    place.home(FACTORY_POLL_SECONDS=str(POLL_SECONDS))
+    home = place.home(FACTORY_POLL_SECONDS=str(POLL_SECONDS))
     place.migrate()
     from fixtures.simulator import RealClock, Simulator
     from tests.db.convergence.many import asked_already, many_waiting, rows_of
@@ -32,12 +34,12 @@ def measure(size: Size) -> list[Row]:
         asked_already(many_waiting(sim, repositories=REPOSITORIES, each=EACH))
         _poll(sim)  # the first look at each row is a full one
         alone = [_poll(sim) for _ in range(size.repetitions)]
-        lists_alone = _lists(size.repetitions * PAGES)
+        copied(home / "factory.sqlite3", home / "alone.sqlite3")
         rows_of(_past(HISTORY), state="converged", pull_state="converged", ended=True)
         _poll(sim)
         beside = [_poll(sim) for _ in range(size.repetitions)]
-        lists_beside = _lists(size.repetitions * PAGES)
-    return [*_polls(alone, beside), *_pages(lists_alone, lists_beside)]
+    lists = _lists([home / "alone.sqlite3", home / "factory.sqlite3"], size.repetitions * PAGES)
+    return [*_polls(alone, beside), *_pages(*lists)]
 
 
 def _polls(alone: list[dict[str, float]], beside: list[dict[str, float]]) -> list[Row]:
@@ -120,8 +122,8 @@ def _past(count: int) -> list[Any]:
     ]
 
 
-def _lists(times: int) -> dict[str, list[float]]:
-    """CPU seconds of the first page of each list, read through and shaped: what others do meanwhile is not counted."""
+def _lists(files: Sequence[Path], times: int) -> list[dict[str, list[float]]]:
+    """CPU seconds of the first page of each list, read through and shaped; the databases take turns."""
     from convergence.selectors.lists import pulls_listed
     from factory_site.console.selectors.pulls import PullFilter, pull_list
 
@@ -130,7 +132,13 @@ def _lists(times: int) -> dict[str, list[float]]:
         "list of waiting ones": lambda: pulls_listed(states=["waiting_review"]).items,
         "page of active ones": lambda: pull_list(PullFilter()).rows,
     }
-    return {name: [_cpu(read) for _ in range(times)] for name, read in lists.items()}
+    took: list[dict[str, list[float]]] = [{name: [] for name in lists} for _ in files]
+    for _, (file, found) in product(range(times), list(zip(files, took, strict=True))):
+        with place.database(file):
+            for name, read in lists.items():
+                _cpu(read)  # the first one opens the connection
+                found[name].append(_cpu(read))
+    return took
 
 
 def _cpu(read: Callable[[], Sequence[object]]) -> float:
