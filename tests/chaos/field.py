@@ -7,6 +7,7 @@ import json
 import shlex
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Self
 
 import psutil
@@ -95,6 +96,20 @@ class Field:
             self.proxy.close()
             subprocess.run(["umount", "-l", str(self.disk)], check=False)
 
+    def _served(self) -> Process:
+        """Start the control plane until it stays, as a service manager does.
+
+        A web process that was stopped when its parent was killed holds the port until it is awake again.
+        """
+        ends = time.monotonic() + SERVES
+        while True:
+            try:
+                return self.system.serve(seconds=SERVES)
+            except AssertionError:
+                if time.monotonic() >= ends:
+                    raise
+                time.sleep(1)
+
     def homes(self) -> list[Path]:
         """The worker homes, the pool's first."""
         return [self.folder / "pool", *(self._home(number) for number in self.clocks)]
@@ -115,7 +130,7 @@ class Field:
     def tend(self) -> None:
         """Start again what is not there."""
         if self.serving is None or self.serving.popen.poll() is not None:
-            self.serving = self.system.serve(seconds=SERVES)
+            self.serving = self._served()
         if self.supervisor is None or self.supervisor.popen.poll() is not None:
             argv = [sys.executable, "-u", "manage.py", "supervise", "--workers", str(POOL), "--interval", "0.5"]
             argv += [*self._work, "--worker-home", str(self.folder / "pool")]

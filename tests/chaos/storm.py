@@ -24,12 +24,17 @@ def storm(minutes: float, seed: int) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="storm-") as folder, Field(Path(folder)) as field:
         load = Load(field, seed)
         load.start()
-        _rage(field, random.Random(seed), minutes * 60, struck)
-        load.stop()
-        _tell(struck, load, seed)
-        proof.come_to_rest(field, load)
-        field.leave()
-        wrong = proof.prove(field, load)
+        try:
+            _rage(field, random.Random(seed), minutes * 60, struck)
+            load.stop()
+            _tell(struck, load, seed)
+            proof.come_to_rest(field, load)
+            field.leave()
+            wrong = proof.prove(field, load)
+        except BaseException:
+            sys.stdout.write(f"seed {seed}: the storm broke off\n")
+            _keep(field)
+            raise
         if wrong:
             _keep(field)
     return [*wrong, *(f"{name} never struck" for name in FAULTS if not struck[name])]

@@ -213,11 +213,19 @@ class System:
         )
 
     def serve(self, *, wrap: Sequence[str] = (), seconds: float = WAIT, **more: str) -> Process:
-        """Start the control plane, below the command ``wrap`` if one is given, and wait until it answers."""
+        """Start the control plane, below the command ``wrap`` if one is given, and wait until it answers.
+
+        Raises AssertionError with its last words when it ends instead.
+        """
         argv = [*wrap, sys.executable, "-u", "manage.py", "serve", "--port", str(self.port)]
         static_files.lend(self.home)
         process = self.start("serve", argv, self.environment(**more))
-        wait_for("answer of /health", self._healthy, seconds=seconds)
+
+        def answers() -> bool:
+            assert process.popen.poll() is None, f"serve has ended: {process.text()[-2000:]}"
+            return self._healthy()
+
+        wait_for("answer of /health", answers, seconds=seconds)
         static_files.keep(self.home)
         return process
 
